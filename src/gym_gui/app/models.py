@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.live_model import LiveModel
 from gym_gui.log.feed import LogFeed
-from gym_gui.log.model.log_model import LogModel
+from gym_gui.log.model import LogModel
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices

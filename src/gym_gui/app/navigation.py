@@ -250,7 +250,7 @@ class Navigation(QObject):
             models.live.episodes.open_requested,
             models.episodes.open_requested,
             models.live.steps.open_requested,
-            bench.log_view.open_wanted,
+            bench.log_view.open_requested,
         ):
             signal.connect(self.open_outside)
         window.closing.connect(models.sessions.close)

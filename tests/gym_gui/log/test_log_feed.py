@@ -1,4 +1,4 @@
-"""The feed brings three logs together, from a real daemon and this process."""
+"""LogFeed merges the logs of the daemon, a run and this process."""
 
 import logging
 
@@ -16,35 +16,35 @@ from tests.support.daemon import DaemonUnderTest
 pytestmark = pytest.mark.process
 
 
-def test_daemon_run_and_window_in_one(
+def test_feed_merges_daemon_run_and_window(
     daemon: DaemonUnderTest, link: TrainerLink, ticker: UiTicker, qtbot: QtBot, qapp: QApplication
 ) -> None:
-    """Lines of the daemon, of the chosen run and of Python's logging come with their names."""
+    """Each line has the component it came from."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     with daemon.run(run_id).worker_log.open("a") as log:
-        log.write("W777 said by the worker\n")
+        log.write("W777 from the worker\n")
     run = link.client.run(run_id).run
-    qapp.processEvents()  # the test has waited, not the window
+    qapp.processEvents()  # the event loop did not run while the test waited
     feed = LogFeed(link, ticker)
     feed.show_run(run)
-    logging.getLogger("tests").warning("C999 said by the window")
+    logging.getLogger("tests").warning("C999 from the window")
     records: list[LogRecord] = []
 
-    def all_there() -> bool:
+    def has_all_codes() -> bool:
         records.extend(feed.drain())
         return {"T395", "W777", "C999"} <= {record.code for record in records}
 
-    qtbot.waitUntil(all_there, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_all_codes, timeout=PATIENCE_MS)
     by_code = {record.code: record for record in records}
     assert by_code["T395"].component == "daemon"
     assert by_code["C999"].component == "window"
-    said = by_code["W777"]
-    assert said.component == f"echo_worker {run_id[-8:]}"
-    assert said.run_id == run_id
+    line = by_code["W777"]
+    assert line.component == f"echo_worker {run_id[-8:]}"
+    assert line.run_id == run_id
     assert feed.meanings["T395"]
 
     feed.close()
     qtbot.waitUntil(lambda: not feed.threads, timeout=PATIENCE_MS)
-    logging.getLogger("tests").warning("C998 said after the end")
+    logging.getLogger("tests").warning("C998 after close")
     assert all(record.code != "C998" for record in feed.drain())

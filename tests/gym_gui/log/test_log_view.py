@@ -1,4 +1,4 @@
-"""The Log tab: it follows the end, finds, explains and copies."""
+"""LogView: following, searching, details, copying and the empty state."""
 
 import logging
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.log.feed import LogFeed
-from gym_gui.log.model.log_model import LogModel
+from gym_gui.log.model import LogModel
 from gym_gui.log.view.log_view import LogView
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.trainer_link import TrainerLink
@@ -22,12 +22,12 @@ from tests.gym_gui.conftest import PATIENCE_MS
 _log = logging.getLogger("tests")
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
-"""Which the platform without a display does not know."""
+"""Not supported by the offscreen platform."""
 
 
 @pytest.fixture
 def model(tmp_path: Path, ticker: UiTicker) -> Iterator[LogModel]:
-    """Without a daemon: what this process says is enough."""
+    """Without a daemon: it has the lines of this process."""
     feed = LogFeed(TrainerLink(Home(tmp_path)), ticker)
     _log.setLevel(logging.INFO)
     yield LogModel(feed, ticker)
@@ -36,47 +36,45 @@ def model(tmp_path: Path, ticker: UiTicker) -> Iterator[LogModel]:
 
 @pytest.fixture
 def view(model: LogModel, theme: ThemeModel, qtbot: QtBot) -> LogView:
-    made = LogView(model, theme)
-    qtbot.addWidget(made)
-    made.resize(900, 300)
-    made.show()
-    qtbot.waitExposed(made)
-    return made
+    view = LogView(model, theme)
+    qtbot.addWidget(view)
+    view.resize(900, 300)
+    view.show()
+    qtbot.waitExposed(view)
+    return view
 
 
-def say(qtbot: QtBot, model: LogModel, count: int, text: str) -> None:
-    there = model.total
-    for at in range(count):
-        _log.warning("T100 %s %d", text, at)
-    qtbot.waitUntil(lambda: model.total == there + count, timeout=PATIENCE_MS)
+def log_lines(qtbot: QtBot, model: LogModel, count: int, text: str) -> None:
+    before = model.total
+    for number in range(count):
+        _log.warning("T100 %s %d", text, number)
+    qtbot.waitUntil(lambda: model.total == before + count, timeout=PATIENCE_MS)
 
 
-def test_it_follows_the_end_until_somebody_looks_back(
+def test_table_follows_new_lines_until_scrolled_up(
     view: LogView, model: LogModel, qtbot: QtBot
 ) -> None:
-    """Scrolling up stops it, and its button brings it back to the newest line."""
-    say(qtbot, model, 200, "first")
+    """Page Up stops following; the button resumes it."""
+    log_lines(qtbot, model, 200, "first")
     bar = view._table.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
     view._table.setFocus()
     QTest.keyClick(view._table, Qt.Key.Key_PageUp)
     assert not view._follow.isChecked()
-    place = bar.value()
-    say(qtbot, model, 50, "second")
-    assert bar.value() == place
+    position = bar.value()
+    log_lines(qtbot, model, 50, "second")
+    assert bar.value() == position
     view._follow.click()
     qtbot.waitUntil(lambda: bar.value() == bar.maximum())
     assert view._table.is_following
 
 
-def test_a_search_leads_to_its_finds_and_copies_them(
-    view: LogView, model: LogModel, qtbot: QtBot
-) -> None:
-    """Enter goes from find to find, the details show the line, the clipboard gets its context."""
-    say(qtbot, model, 30, "needle")
+def test_search_selects_and_copies_matches(view: LogView, model: LogModel, qtbot: QtBot) -> None:
+    """Enter selects the next match, whose details are shown and which is copied with context."""
+    log_lines(qtbot, model, 30, "needle")
     search = view._filters._search
     QTest.keyClicks(search, "NEEDLE 1")
-    assert view._filters._count.text() == "11 found"
+    assert view._filters._count.text() == "11 matches"
     QTest.keyClick(search, Qt.Key.Key_Return)
     assert view._filters._count.text() == "1 of 11"
     QTest.keyClick(search, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -92,11 +90,9 @@ def test_a_search_leads_to_its_finds_and_copies_them(
     assert not view._details.isVisible()
 
 
-def test_a_filter_that_hides_all_says_so_and_offers_a_way_back(
-    view: LogView, model: LogModel, qtbot: QtBot
-) -> None:
-    """Nobody looks at an empty table without knowing why."""
-    say(qtbot, model, 3, "line")
+def test_empty_state_resets_the_filter(view: LogView, model: LogModel, qtbot: QtBot) -> None:
+    """If the filter hides all lines, a button shows them again."""
+    log_lines(qtbot, model, 3, "line")
     QTest.keyClicks(view._filters._code, "Z9")
     assert view._stack.currentWidget() is view._empty
     view._empty.acted.emit()
@@ -104,11 +100,13 @@ def test_a_filter_that_hides_all_says_so_and_offers_a_way_back(
     assert model.rowCount() == 3
 
 
-def test_the_folder_is_asked_for(view: LogView, model: LogModel, qtbot: QtBot) -> None:
-    """The view opens nothing by itself."""
+def test_folder_button_requests_the_log_folder(
+    view: LogView, model: LogModel, qtbot: QtBot
+) -> None:
+    """The view only emits a signal."""
     button = next(
-        each for each in view.findChildren(type(view._follow)) if "folder" in each.toolTip()
+        button for button in view.findChildren(type(view._follow)) if "folder" in button.toolTip()
     )
-    with qtbot.waitSignal(view.open_wanted) as asked:
+    with qtbot.waitSignal(view.open_requested) as requested:
         button.click()
-    assert asked.args == [str(model.logs_folder)]
+    assert requested.args == [str(model.logs_folder)]

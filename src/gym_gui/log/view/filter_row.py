@@ -1,6 +1,4 @@
-"""FilterRow: which lines are shown, and what is searched for."""
-
-from dataclasses import replace
+"""FilterRow: the filters and the search field above the log."""
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -15,8 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.model.log_filter import LogFilter, Severity
-from gym_gui.log.model.log_model import LogModel
+from gym_gui.log.model import LogFilter, LogModel, Severity
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, icon, keep_icon
 from gym_gui.widgets.set_disabled_reason import set_disabled_reason
@@ -29,16 +26,16 @@ _SEVERITIES = (
     ("Errors", Severity.ERROR),
 )
 _ALL_COMPONENTS = "All components"
-_LONGEST_CODE = 6
-_ONE_ROW_FROM = 54
-"""Font heights of width, from which all fits into one row."""
+_MAX_CODE_LENGTH = 6
+_MIN_ONE_ROW_LINES = 54
+"""Minimum width, in line heights, for one row instead of two."""
 
 
 class FilterRow(QWidget):
-    """Writes `model.filter`. Moving through what was found is asked of the table."""
+    """Sets the filter of a `LogModel`."""
 
-    next_wanted = Signal()
-    previous_wanted = Signal()
+    next_requested = Signal()
+    previous_requested = Signal()
 
     def __init__(self, model: LogModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,20 +43,20 @@ class FilterRow(QWidget):
         line = self.fontMetrics().height()
         self._component = QComboBox()
         self._component.setAccessibleName("Component")
-        self._component.setToolTip("Only lines of one component")
+        self._component.setToolTip("Show only lines of one component")
         self._component.addItem(_ALL_COMPONENTS)
         self._component.setFixedWidth(line * 10)
         self._severity = QComboBox()
         self._severity.setAccessibleName("Severity")
-        self._severity.setToolTip("Only lines that are at least so severe")
+        self._severity.setToolTip("Show only lines of at least this severity")
         for text, severity in _SEVERITIES:
             self._severity.addItem(text, severity)
         self._severity.setFixedWidth(line * 10)
         self._code = QLineEdit()
         self._code.setAccessibleName("Code")
-        self._code.setToolTip("Only lines whose code begins so, such as T39")
+        self._code.setToolTip("Show only lines whose code starts with this, such as T39")
         self._code.setPlaceholderText("Code")
-        self._code.setMaxLength(_LONGEST_CODE)
+        self._code.setMaxLength(_MAX_CODE_LENGTH)
         self._code.setFixedWidth(line * 5)
         self._known_codes = QStringListModel(self)
         completer = QCompleter(self._known_codes, self)
@@ -77,37 +74,38 @@ class FilterRow(QWidget):
         )
         self._count = QLabel()
         self._count.setProperty("role", "caption")
-        self._previous = _button("chevron-up", "Previous find", theme)
-        self._next = _button("chevron-down", "Next find", theme)
-        self._only = _button("filter", "Show only the lines that the search finds", theme)
+        self._previous = _button("chevron-up", "Previous match", theme)
+        self._next = _button("chevron-down", "Next match", theme)
+        self._only = _button("filter", "Show only matching lines", theme)
         self._only.setCheckable(True)
         self._actions = QHBoxLayout()
         self._actions.setSpacing(line // 6)
         self._lay_out(line)
         self._subscribe()
-        self._show_counts()
+        self._update()
 
     def add_action(self, widget: QWidget) -> None:
-        """A button at the end of the row."""
+        """Add a button at the end of the row."""
         self._actions.addWidget(widget)
 
-    def show_found(self, number: int) -> None:
-        """Which of the finds is looked at, from 1; 0: none of them."""
-        found = self._model.found_count
+    def show_match(self, number: int) -> None:
+        """Show the number of matches. `number` is that of the current one, from 1; 0: none."""
+        count = self._model.match_count
         if not self._model.filter.text:
             self._count.clear()
         elif number:
-            self._count.setText(f"{number:,} of {found:,}")
+            self._count.setText(f"{number:,} of {count:,}")
         else:
-            self._count.setText(f"{found:,} found" if found else "None found")
+            noun = "match" if count == 1 else "matches"
+            self._count.setText(f"{count:,} {noun}" if count else "No matches")
         self._count.setVisible(bool(self._count.text()))
 
     def focus_search(self) -> None:
         self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._search.selectAll()
 
-    def forget(self) -> None:
-        """Everything is shown again."""
+    def reset(self) -> None:
+        """Clear all filters and the search."""
         self._component.setCurrentIndex(0)
         self._severity.setCurrentIndex(0)
         self._code.clear()
@@ -116,7 +114,7 @@ class FilterRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        fits = self.width() >= self.fontMetrics().height() * _ONE_ROW_FROM
+        fits = self.width() >= self.fontMetrics().height() * _MIN_ONE_ROW_LINES
         direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         if self._groups.direction() != direction:
             self._groups.setDirection(direction)
@@ -135,7 +133,7 @@ class FilterRow(QWidget):
             search.addWidget(widget)
         search.addSpacing(line // 2)
         search.addLayout(self._actions)
-        # Of two rows at first, so that it never asks for more width than a narrow dock has.
+        # Two rows at first: its minimum width must fit into a narrow dock.
         self._groups = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._groups.setContentsMargins(line // 2, line // 3, line // 2, line // 3)
         self._groups.setSpacing(line // 3)
@@ -148,57 +146,58 @@ class FilterRow(QWidget):
         self._code.textChanged.connect(lambda _: self._apply())
         self._search.textChanged.connect(lambda _: self._apply())
         self._only.toggled.connect(lambda _: self._apply())
-        self._search.next_wanted.connect(self.next_wanted)
-        self._search.previous_wanted.connect(self.previous_wanted)
-        self._next.clicked.connect(self.next_wanted)
-        self._previous.clicked.connect(self.previous_wanted)
-        self._model.changed.connect(self._show_counts)
+        self._search.next_requested.connect(self.next_requested)
+        self._search.previous_requested.connect(self.previous_requested)
+        self._next.clicked.connect(self.next_requested)
+        self._previous.clicked.connect(self.previous_requested)
+        self._model.changed.connect(self._update)
 
     def _apply(self) -> None:
         index = self._component.currentIndex()
-        self._model.show_only(
-            replace(
-                LogFilter(),
+        self._model.set_filter(
+            LogFilter(
                 component=self._component.currentText() if index > 0 else "",
-                at_least=self._severity.currentData(),
+                min_severity=self._severity.currentData(),
                 code=self._code.text().strip(),
                 text=self._search.text(),
-                only_found=self._only.isChecked(),
+                only_matches=self._only.isChecked(),
             )
         )
 
-    def _show_counts(self) -> None:
-        self._show_components()
+    def _update(self) -> None:
+        self._update_components()
         if self._known_codes.stringList() != self._model.codes:
             self._known_codes.setStringList(self._model.codes)
-        none = "No line has these words." if self._search.text() else "Search for something first."
+        has_text = bool(self._search.text())
+        none = "No line contains this text." if has_text else "Enter a search text first."
         for button in (self._next, self._previous):
-            set_disabled_reason(button, "" if self._model.found_count else none)
-        self.show_found(0)
+            set_disabled_reason(button, "" if self._model.match_count else none)
+        self.show_match(0)
 
-    def _show_components(self) -> None:
-        chosen = self._model.filter.component
-        names = sorted({*self._model.components, *([chosen] if chosen else [])})
-        if names == [self._component.itemText(at) for at in range(1, self._component.count())]:
+    def _update_components(self) -> None:
+        selected = self._model.filter.component
+        names = sorted({*self._model.components, *([selected] if selected else [])})
+        items = [self._component.itemText(index) for index in range(self._component.count())]
+        if items[1:] == names:
             return
-        self._component.blockSignals(True)  # the choice stays what it is
+        self._component.blockSignals(True)  # the filter does not change
         self._component.clear()
         self._component.addItem(_ALL_COMPONENTS)
         self._component.addItems(names)
-        self._component.setCurrentIndex(names.index(chosen) + 1 if chosen else 0)
+        self._component.setCurrentIndex(names.index(selected) + 1 if selected else 0)
         self._component.blockSignals(False)
 
 
 class _SearchEdit(QLineEdit):
-    """Enter goes to the next find, with Shift to the one before; Escape forgets the search."""
+    """Enter goes to the next match, Shift+Enter to the previous one; Escape clears the text."""
 
-    next_wanted = Signal()
-    previous_wanted = Signal()
+    next_requested = Signal()
+    previous_requested = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            (self.previous_wanted if is_back else self.next_wanted).emit()
+            is_previous = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            (self.previous_requested if is_previous else self.next_requested).emit()
         elif event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         else:

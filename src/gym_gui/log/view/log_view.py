@@ -1,12 +1,15 @@
-"""LogView: filter row, table, details, and one line that says how much there is."""
+"""LogView: the Log tab: filter row, table, details of the selected line, and a status line."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
+    QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -14,25 +17,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.model.log_model import LogModel
-from gym_gui.log.view.detail_strip import DetailStrip
+from gym_gui.log.model import LogModel, LogRecord, Severity
 from gym_gui.log.view.filter_row import FilterRow
 from gym_gui.log.view.log_table import LogTable
+from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.empty_state import EmptyState
+from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import IconName, keep_icon
 
-_DETAILS_BESIDE_FROM = 40
-"""Font heights of width, from which the details stand beside the table: a dock is low and wide."""
-
-_TABLE_SHARE = 66
-"""Percent of the room, beside the details."""
+_MIN_WIDE_LINES = 40
+"""Minimum width, in line heights, for details beside the table instead of below it."""
+_TABLE_PERCENT = 66
+"""Share of the table if details are visible."""
+_TONES: dict[Severity, Tone] = {
+    Severity.DEBUG: "plain",
+    Severity.INFO: "plain",
+    Severity.WARNING: "warning",
+    Severity.ERROR: "bad",
+}
 
 
 class LogView(QWidget):
-    """`open_wanted` is for the wiring: a folder to be shown by the desktop."""
+    """Shows a `LogModel`."""
 
-    open_wanted = Signal(str)
+    open_requested = Signal(str)
+    """A folder to open in the file manager."""
 
     def __init__(self, model: LogModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,138 +69,204 @@ class LogView(QWidget):
         self._restore.setProperty("role", "quiet")
         self._follow = self._make_follow(theme)
         self._add_actions(theme)
-        below = QHBoxLayout()
-        below.setContentsMargins(line // 2, 0, line // 2, 0)
-        below.addWidget(self._status, 1)
-        below.addWidget(self._restore)
+        footer = QHBoxLayout()
+        footer.setContentsMargins(line // 2, 0, line // 2, 0)
+        footer.addWidget(self._status, 1)
+        footer.addWidget(self._restore)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, line // 4)
         layout.setSpacing(0)
         layout.addWidget(self._filters)
         layout.addWidget(self._stack, 1)
         layout.addSpacing(line // 4)
-        layout.addLayout(below)
+        layout.addLayout(footer)
         self._subscribe()
-        self._show_counts()
+        self._update()
 
     def focus_search(self) -> None:
-        """For Ctrl+F while the log is what the person looks at."""
+        """Called for Ctrl+F while the Log tab is current."""
         self._filters.focus_search()
 
     def copy(self) -> None:
-        """The chosen lines, whole."""
-        _to_clipboard(self._model.text_of(self._table.chosen_rows()))
+        """Copy the selected lines."""
+        _copy_to_clipboard(self._model.text_of(self._table.selected_rows()))
 
     def copy_with_context(self) -> None:
-        """With the five lines before and after, codes and run ids: what a report needs."""
-        _to_clipboard(self._model.text_with_context(self._table.chosen_rows()))
+        """Copy the selected lines with the five lines before and after them."""
+        _copy_to_clipboard(self._model.text_with_context(self._table.selected_rows()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        is_wide = self.width() >= self.fontMetrics().height() * _DETAILS_BESIDE_FROM
-        wanted = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
-        if self._split.orientation() != wanted:
-            self._split.setOrientation(wanted)
+        is_wide = self.width() >= self.fontMetrics().height() * _MIN_WIDE_LINES
+        orientation = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
+        if self._split.orientation() != orientation:
+            self._split.setOrientation(orientation)
 
     def _make_follow(self, theme: ThemeModel) -> QToolButton:
-        follow = _tool("skip-end", "Follow: stay at the newest line (End)", theme)
-        follow.setAccessibleName("Follow the newest line")
+        follow = _tool("skip-end", "Follow: scroll to new lines (End)", theme)
+        follow.setAccessibleName("Follow new lines")
         follow.setCheckable(True)
         follow.setChecked(True)
         return follow
 
     def _add_actions(self, theme: ThemeModel) -> None:
-        copy = _tool("copy", "Copy the chosen lines", theme)
+        copy = _tool("copy", "Copy the selected lines", theme)
         copy.clicked.connect(self.copy)
-        clear = _tool("trash", "Clear the view; the log files stay as they are", theme)
+        clear = _tool("trash", "Clear the view; log files are not changed", theme)
         clear.setAccessibleName("Clear the view")
         clear.clicked.connect(self._model.clear)
         folder = _tool("folder", "Open the log folder", theme)
-        folder.clicked.connect(lambda: self.open_wanted.emit(str(self._model.logs_folder)))
+        folder.clicked.connect(lambda: self.open_requested.emit(str(self._model.logs_folder)))
         for button in (self._follow, copy, clear, folder):
             self._filters.add_action(button)
         menu = QMenu(self)
-        for text, keys, run in (
+        for text, keys, copy_lines in (
             ("Copy", QKeySequence(QKeySequence.StandardKey.Copy), self.copy),
             ("Copy with context", QKeySequence("Ctrl+Shift+C"), self.copy_with_context),
         ):
-            action = menu.addAction(text, run)
+            action = menu.addAction(text, copy_lines)
             action.setShortcut(keys)
             shortcut = QShortcut(keys, self._table)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(run)
+            shortcut.activated.connect(copy_lines)
         self._table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._table.customContextMenuRequested.connect(
-            lambda at: menu.popup(self._table.viewport().mapToGlobal(at))
+            lambda position: menu.popup(self._table.viewport().mapToGlobal(position))
         )
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.focus_search)
 
     def _subscribe(self) -> None:
-        self._filters.next_wanted.connect(
-            lambda: self._table.go_to(self._model.next_found(self._row()))
+        self._filters.next_requested.connect(
+            lambda: self._table.go_to(self._model.next_match(self._row()))
         )
-        self._filters.previous_wanted.connect(
-            lambda: self._table.go_to(self._model.previous_found(self._row()))
+        self._filters.previous_requested.connect(
+            lambda: self._table.go_to(self._model.previous_match(self._row()))
         )
         self._follow.clicked.connect(self._table.follow)
         self._table.following_changed.connect(self._follow.setChecked)
-        self._table.line_chosen.connect(self._show_line)
+        self._table.line_selected.connect(self._show_line)
         self._details.closed.connect(self._close_details)
-        self._details.copy_wanted.connect(self.copy_with_context)
+        self._details.copy_requested.connect(self.copy_with_context)
         self._restore.clicked.connect(self._model.restore)
-        self._empty.acted.connect(self._show_everything)
-        self._model.changed.connect(self._show_counts)
+        self._empty.acted.connect(self._show_all)
+        self._model.changed.connect(self._update)
 
     def _row(self) -> int:
         return self._table.currentIndex().row()
 
     def _show_line(self, row: int) -> None:
-        was_shown = not self._details.isHidden()
+        was_hidden = self._details.isHidden()
         self._details.setVisible(row >= 0)
-        if row >= 0 and not was_shown:
-            room = max(self._split.width(), self._split.height())
-            share = _TABLE_SHARE * room // 100
-            self._split.setSizes([share, room - share])
+        if row >= 0 and was_hidden:
+            size = max(self._split.width(), self._split.height())
+            table_size = _TABLE_PERCENT * size // 100
+            self._split.setSizes([table_size, size - table_size])
         if row >= 0:
             record = self._model.record(row)
             self._details.show_record(record, self._model.meaning(record.code))
-        self._filters.show_found(self._model.found_number(row))
+        self._filters.show_match(self._model.match_number(row))
 
     def _close_details(self) -> None:
         self._table.clearSelection()
         self._table.setCurrentIndex(self._table.rootIndex())
         self._table.setFocus()
 
-    def _show_everything(self) -> None:
-        self._filters.forget()
+    def _show_all(self) -> None:
+        self._filters.reset()
         self._model.restore()
 
-    def _show_counts(self) -> None:
+    def _update(self) -> None:
         model = self._model
-        self._table.lines.needle = model.filter.text
+        self._table.delegate.needle = model.filter.text
         self._table.viewport().update()
-        shown = model.rowCount()
-        count = f"{shown:,} of {model.total:,} lines" if shown < model.total else f"{shown:,} lines"
-        self._status.setText(" · ".join(part for part in (count, model.dropped_text) if part))
-        self._restore.setVisible(model.hidden_by_clearing > 0)
-        self._filters.show_found(model.found_number(self._row()))
-        self._show_emptiness(shown)
+        rows, total = model.rowCount(), model.total
+        count = f"{rows:,} of {total:,} lines" if rows < total else f"{rows:,} lines"
+        self._status.setText(" · ".join(filter(None, (count, model.dropped_text))))
+        self._restore.setVisible(model.cleared_count > 0)
+        self._filters.show_match(model.match_number(self._row()))
+        self._update_stack()
 
-    def _show_emptiness(self, shown: int) -> None:
-        if shown:
+    def _update_stack(self) -> None:
+        if self._model.rowCount():
             self._stack.setCurrentWidget(self._split)
             return
         self._stack.setCurrentWidget(self._empty)
         if self._model.total:
-            self._empty.say(
-                "No line to show", "The filter hides all lines, or they were cleared.", "Show all"
-            )
+            self._empty.say("No lines to show", "All lines are filtered or cleared.", "Show all")
         else:
             self._empty.say(
-                "Nothing in the log yet", "What the daemon, runs and this window say appears here."
+                "No log lines yet", "Lines of the daemon, of runs and of this window appear here."
             )
+
+
+class DetailStrip(QWidget):
+    """The selected line: code description, component, time, run, message and traceback."""
+
+    closed = Signal()
+    copy_requested = Signal()
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        self._severity = Badge("", "plain", theme)
+        self._origin = QLabel()
+        self._origin.setProperty("role", "muted")
+        self._origin.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._meaning = QLabel()
+        self._meaning.setWordWrap(True)
+        self._meaning.setProperty("role", "caption")
+        self._text = QPlainTextEdit()
+        self._text.setReadOnly(True)
+        self._text.setFrameShape(QFrame.Shape.NoFrame)
+        self._text.setFont(fixed_font(self.font()))
+        self._text.setAccessibleName("Complete line")
+        self._text.setTabChangesFocus(True)
+        copy = QToolButton()
+        keep_icon(copy, "copy", theme, "muted")
+        copy.setToolTip("Copy with the lines before and after it")
+        copy.setAccessibleName("Copy with context")
+        copy.clicked.connect(self.copy_requested)
+        close = QToolButton()
+        keep_icon(close, "close", theme, "muted")
+        close.setToolTip("Close (Esc)")
+        close.setAccessibleName("Close the details")
+        close.clicked.connect(self.closed)
+        header = QHBoxLayout()
+        header.setSpacing(line // 3)
+        header.addWidget(self._severity)
+        header.addWidget(self._origin, 1)
+        header.addWidget(copy)
+        header.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line // 2, line // 3, line // 2, line // 2)
+        layout.setSpacing(line // 3)
+        layout.addLayout(header)
+        layout.addWidget(self._meaning)
+        layout.addWidget(self._text, 1)
+
+    def show_record(self, record: LogRecord, meaning: str) -> None:
+        """Show a record. `meaning` describes its code, if known."""
+        self._severity.show_text(record.severity.word, _TONES[record.severity])
+        timestamp = f"{record.date_text} {record.time_text}".strip()
+        run = f"run {record.run_id}" if record.run_id else ""
+        origin = " · ".join(filter(None, (record.component, record.logger, timestamp, run)))
+        self._origin.setText(origin)
+        self._origin.setToolTip(origin)
+        self._meaning.setText(f"{record.code}: {meaning}" if meaning else "")
+        self._meaning.setVisible(bool(meaning))
+        message = f"{record.code} {record.message}".strip()
+        self._text.setPlainText(f"{message}\n{record.details}".strip())
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 24, line * 9)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().height()
+        return QSize(line * 12, line * 6)
 
 
 def _tool(name: IconName, text: str, theme: ThemeModel) -> QToolButton:
@@ -200,6 +277,6 @@ def _tool(name: IconName, text: str, theme: ThemeModel) -> QToolButton:
     return button
 
 
-def _to_clipboard(text: str) -> None:
+def _copy_to_clipboard(text: str) -> None:
     if text:
         QGuiApplication.clipboard().setText(text)

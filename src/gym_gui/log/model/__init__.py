@@ -1,1 +1,0 @@
-"""State and actions; QtCore only."""
