@@ -117,7 +117,7 @@ def launch(bench: AppContext) -> float:
     model.launched.connect(launched.append)
     started_at = time.perf_counter()
     model.launch()
-    if model.consent_wanted:
+    if model.is_consent_requested:
         model.allow_and_launch()
 
     def runs_now() -> bool:

@@ -1,8 +1,7 @@
-"""TrainingDock: the training dock, made when somebody first looks at it.
+"""TrainingDock: creates the training models and pages when they are first shown.
 
-Joins what is chosen in the session panel (environment, mode, actor) with what learns.
-`SessionPanel` takes its pages, `TrainingNavigation` connects its signals. Nothing of training is
-imported before.
+Connects the session panel (environment, mode, actor) with training. `SessionPanel` shows its pages,
+`TrainingNavigation` connects its signals. The modules of training are imported on demand.
 """
 
 import importlib
@@ -23,23 +22,22 @@ from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
+    from gym_gui.training.model.trained_policies import TrainedPolicies
     from gym_gui.training.model.training_model import TrainingModel
-    from gym_gui.training.model.training_policies import TrainedPolicies
     from gym_gui.training.view.trained_panel import TrainedPanel
 
 
 class TrainingDock(QObject):
-    """Made once, by the wiring. `close` does not wait; `join` does."""
+    """Created once, by the wiring. `close` does not wait; `join` does."""
 
     launched = Signal(str)
     """The id of a run that was launched here."""
     open_requested = Signal(str)
-    """The id of a run that a person wants to see in full."""
+    """The id of a run to open."""
     key_requested = Signal(str)
-    """The name of a credential that a person wants to set."""
+    """The name of a credential to set."""
     disk_space_requested = Signal()
     environment_requested = Signal()
-    """The person wants to choose another environment."""
 
     def __init__(
         self,
@@ -68,17 +66,17 @@ class TrainingDock(QObject):
     @property
     def model(self) -> "TrainingModel":
         if self._model is None:
-            self._model = self._make_model()
+            self._model = self._create_model()
         return self._model
 
     @property
     def policies(self) -> "TrainedPolicies":
         if self._policies is None:
-            from gym_gui.training.feed.saved_policies import PolicyShelf  # noqa: PLC0415 - as above
-            from gym_gui.training.model.training_policies import TrainedPolicies  # noqa: PLC0415 - when seen
+            from gym_gui.training.feed.saved_policies import SavedPolicies  # noqa: PLC0415 - on demand
+            from gym_gui.training.model.trained_policies import TrainedPolicies  # noqa: PLC0415 - on demand
 
             self._policies = TrainedPolicies(
-                PolicyShelf(self._link, self._tasks),
+                SavedPolicies(self._link, self._tasks),
                 self._runs,
                 self._session,
                 self.model.form,
@@ -88,46 +86,46 @@ class TrainingDock(QObject):
         return self._policies
 
     def prepare(self, then: Callable[[], None]) -> None:
-        """On a thread: the modules take as long to load as the pages take to make."""
+        """Import the modules on a thread, because this is slow, then call `then`."""
         self._tasks.run(self, _load_pages, lambda _: then())
 
     def new_page(self) -> tuple[QWidget, QWidget]:
-        """The panel, and the launch bar that stands below it."""
-        from gym_gui.training.view.training_panel import TrainingPanel  # noqa: PLC0415 - when seen
+        """The panel, and the launch bar for the footer."""
+        from gym_gui.training.view.training_panel import TrainingPanel  # noqa: PLC0415 - on demand
 
         panel = TrainingPanel(self.model, self._theme)
-        return panel, panel.foot
+        return panel, panel.launch_bar
 
     def trained_page(self) -> "TrainedPanel":
-        from gym_gui.training.view.trained_panel import TrainedPanel  # noqa: PLC0415 - when seen
+        from gym_gui.training.view.trained_panel import TrainedPanel  # noqa: PLC0415 - on demand
 
         page = TrainedPanel(self.policies, self.model.form, self._theme)
-        page.train_wanted.connect(lambda: self._session.show_tab("new"))
+        page.train_requested.connect(lambda: self._session.show_tab("new"))
         return page
 
-    def take_run(self, config: Mapping[str, Any], title: str) -> None:
-        """Duplicate a run as a draft: in its environment, and in the form in front."""
+    def duplicate_run(self, config: Mapping[str, Any], title: str) -> None:
+        """Load a run as a draft: select its environment and show the form."""
         choice = self._session.choice
         if env_id := config.get("env_id"):
             choice.choose(str(env_id))
-            given = config.get("env_kwargs") or {}
+            kwargs = config.get("env_kwargs") or {}
             choice.set_values(
-                {name: given[name] for name in choice.entry.defaults if name in given}
+                {name: kwargs[name] for name in choice.entry.defaults if name in kwargs}
             )
         if self._session.mode == "human":
             self._session.set_mode("agent")
         self._session.show_tab("new")
-        self.model.take_run(config, title)
+        self.model.duplicate_run(config, title)
 
-    def note_keys(self) -> None:
-        """A credential may have been set or removed."""
+    def refresh_keys(self) -> None:
+        """A credential was set or removed."""
         if self._model is not None:
             self._model.catalog.refresh()
 
-    def look_at_telemetry(self) -> None:
-        """The live view may have changed whether runs tell of themselves."""
+    def refresh_telemetry(self) -> None:
+        """The live view may have changed minimal telemetry."""
         if self._model is not None:
-            self._model.form.look_at_minimal()
+            self._model.form.refresh_minimal()
 
     def close(self) -> None:
         if self._model is not None:
@@ -136,38 +134,38 @@ class TrainingDock(QObject):
     def join(self, timeout_s: float) -> bool:
         return self._model is None or self._model.join(timeout_s)
 
-    def _make_model(self) -> "TrainingModel":
-        from gym_gui.training.model.training_model import TrainingModel  # noqa: PLC0415 - when seen
+    def _create_model(self) -> "TrainingModel":
+        from gym_gui.training.model.training_model import TrainingModel  # noqa: PLC0415 - on demand
 
-        made = TrainingModel(
+        model = TrainingModel(
             self._link, self._tasks, self._ticker, self._notices, self._settings, self._runs, self
         )
-        made.launched.connect(self.launched)
-        made.run.open_requested.connect(self.open_requested)
-        made.key_requested.connect(self.key_requested)
-        made.disk_space_requested.connect(self.disk_space_requested)
-        made.environment_requested.connect(self.environment_requested)
-        made.form.agent_changed.connect(self._note_agent)
-        made.form.agent_chosen.connect(self._note_chosen_agent)
+        model.launched.connect(self.launched)
+        model.run.open_requested.connect(self.open_requested)
+        model.key_requested.connect(self.key_requested)
+        model.disk_space_requested.connect(self.disk_space_requested)
+        model.environment_requested.connect(self.environment_requested)
+        model.form.agent_changed.connect(self._on_agent_changed)
+        model.form.agent_chosen.connect(self._on_agent_chosen)
         self._session.environment_changed.connect(lambda _: self._publish_environment())
         self._session.choice.values_changed.connect(self._publish_environment)
-        self._model = made
+        self._model = model
         self._publish_environment()
-        return made
+        return model
 
     def _publish_environment(self) -> None:
         choice = self._session.choice
         try:
             self.model.set_environment(choice.env_id, choice.keywords())
         except UserError as error:
-            where = "Correct the game configuration first."
-            self.model.set_environment(choice.env_id, {}, f"{error.message} {where}")
+            remedy = "Correct the game configuration first."
+            self.model.set_environment(choice.env_id, {}, f"{error.message} {remedy}")
 
-    def _note_agent(self) -> None:
+    def _on_agent_changed(self) -> None:
         if agent := self.model.form.agent:
             self._session.set_agent(agent.id, is_chosen=False)
 
-    def _note_chosen_agent(self) -> None:
+    def _on_agent_chosen(self) -> None:
         if agent := self.model.form.agent:
             self._session.set_agent(agent.id, is_chosen=True)
 
@@ -175,7 +173,7 @@ class TrainingDock(QObject):
 def _load_pages() -> None:
     for name in (
         "training.model.training_model",
-        "training.model.training_policies",
+        "training.model.trained_policies",
         "training.view.trained_panel",
         "training.view.training_panel",
     ):

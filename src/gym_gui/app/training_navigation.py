@@ -26,7 +26,7 @@ class TrainingNavigation(QObject):
         training.key_requested.connect(lambda _: self.show_keys())
         training.disk_space_requested.connect(lambda: self._show_settings(_STORAGE))
         training.environment_requested.connect(bench.session_panel.open_environment_picker)
-        bench.models.live.changed.connect(training.look_at_telemetry)
+        bench.models.live.changed.connect(training.refresh_telemetry)
         bench.runs_view.duplicate_requested.connect(self.duplicate)
         bench.welcome.train_chosen.connect(self.train)
         bench.models.settings.secrets.changed.connect(self._note_keys)
@@ -74,7 +74,7 @@ class TrainingNavigation(QObject):
             return told
 
         def take(config: dict[str, Any]) -> None:
-            bench.training.take_run({**config, **changes}, title_of(run))
+            bench.training.duplicate_run({**config, **changes}, title_of(run))
             self.train()
 
         bench.tasks.run(self, configuration, take, bench.notices.fail)
@@ -103,4 +103,4 @@ class TrainingNavigation(QObject):
 
     def _note_keys(self) -> None:
         """A key that was set makes a worker ready."""
-        self._bench.training.note_keys()
+        self._bench.training.refresh_keys()

@@ -1,4 +1,4 @@
-"""Training in the whole window: from the form to a run that has learned, or that is stopped."""
+"""Training in the complete window: from the form to a finished or stopped run."""
 
 import pytest
 
@@ -13,18 +13,18 @@ BUNDLES = ("cleanrl_worker",)
 
 
 def test_training_from_the_form(person: Person) -> None:
-    """PPO learns CartPole while one looks on: listed, its curve rises, and it is said how it ended.
+    """PPO learns CartPole: the run is listed, its curve rises, and its end reason is displayed.
 
-    What is in front stays in front when it is launched.
+    Launching does not switch the tab.
     """
     trainer = Trainer(person)
     person.centre.show_tab("raw")
-    trainer.begin()
+    trainer.open_form()
     trainer.choose_environment("CartPole-v1")
     trainer.choose_agent("CleanRL Worker · DQN")
     trainer.choose_agent("CleanRL Worker · PPO")
     trainer.write("run", "total_timesteps", "8000")
-    assert trainer.dock.foot.consent.isHidden()
+    assert trainer.dock.launch_bar.consent.isHidden()
     run_id = trainer.launch()
     person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "● running")
     assert person.listed(run_id, RunColumn.ENVIRONMENT) == "CartPole-v1"
@@ -41,16 +41,16 @@ def test_training_from_the_form(person: Person) -> None:
 
     person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "✓ done", LEARNS_MS)
     person.wait(lambda: trainer.badge() == "✓ done")
-    assert "Finished." in trainer.told_of_run()
+    assert "Finished." in trainer.run_texts()
     person.wait(lambda: drawn_returns(person)[-1][0] > 7_000)
     assert rises(drawn_returns(person))
 
 
 def test_stopping_a_run_in_the_list(person: Person) -> None:
-    """Its state is the same in the list and in the dock; then there is nothing more to stop."""
+    """List and dock show the same state, and Stop is disabled afterwards."""
     trainer = Trainer(person)
     stop = person.bench.runs_view.bar.buttons["stop"]
-    trainer.begin()
+    trainer.open_form()
     trainer.choose_agent("Echo Worker · Echo")
     trainer.write("params", "steps", "1000000")
     trainer.write("params", "rate", "50")
@@ -62,13 +62,13 @@ def test_stopping_a_run_in_the_list(person: Person) -> None:
     person.wait(lambda: trainer.badge() == "○ stopped")
     assert not stop.isEnabled()
     assert stop.toolTip() == "Stop: The run is over."
-    assert any("window" in words for words in trainer.told_of_run())
+    assert any("window" in text for text in trainer.run_texts())
 
 
-def test_a_dry_run_that_fails(person: Person) -> None:
-    """The worker's own words are brought into sight: what is wrong, where, and the command."""
+def test_a_failed_dry_run(person: Person) -> None:
+    """The output of the worker and its command become visible."""
     trainer = Trainer(person)
-    trainer.begin()
+    trainer.open_form()
     trainer.choose_environment("CartPole-v1")
     trainer.choose_agent("CleanRL Worker · PPO")
     trainer.write("params", "gamma", "2")
@@ -78,9 +78,9 @@ def test_a_dry_run_that_fails(person: Person) -> None:
     person.click_on("Dry run")
 
     person.wait(lambda: notes.isVisible() and not notes.text.visibleRegion().isEmpty())
-    verdict, *told = trainer.notes().splitlines()
-    assert verdict.startswith("✕ Dry run of CleanRL Worker · PPO failed after ")
-    assert any("params.gamma: 2.0 is" in line for line in told), told
-    assert any(line.startswith("$ ") and "--dry-run" in line for line in told), told
+    title, *lines = trainer.notes().splitlines()
+    assert title.startswith("✕ Dry run of CleanRL Worker · PPO failed after ")
+    assert any("params.gamma: 2.0 is" in line for line in lines), lines
+    assert any(line.startswith("$ ") and "--dry-run" in line for line in lines), lines
     person.click_on("Clear", notes)
     assert not notes.isVisible()

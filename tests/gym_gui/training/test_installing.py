@@ -1,4 +1,4 @@
-"""A bundle that is missing, installed by a click in the check list."""
+"""A missing bundle is installed from the preflight list."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
-    """Without any bundle."""
+    """Has no bundles."""
     under_test = DaemonUnderTest(tmp_path)
     try:
         assert under_test.start().startswith("ready ")
@@ -40,18 +40,18 @@ def model(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[TrainingModel]:
     runs = RunsModel(link, tasks, ticker, notices)
-    made = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
-    yield made
-    made.close()
+    model = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
+    yield model
+    model.close()
     runs.close()
-    assert made.join(10)
+    assert model.join(10)
     assert runs.join(10)
 
 
 def test_a_bundle_is_installed_with_progress(
     qtbot: QtBot, model: TrainingModel, theme: ThemeModel
 ) -> None:
-    """It is said how far it is; afterwards the worker's badge and the check list are green."""
+    """Progress is displayed; afterwards the badge and preflight show that it is ready."""
     checks = CheckList(model, theme)
     qtbot.addWidget(checks)
     checks.show()
@@ -59,22 +59,22 @@ def test_a_bundle_is_installed_with_progress(
     qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
     model.form.choose_agent("echo_worker/echo")
 
-    def remedy() -> QPushButton | None:
+    def install_button() -> QPushButton | None:
         buttons = checks.findChildren(QPushButton)
-        return next((each for each in buttons if each.text() == "Install bundle"), None)
+        return next((button for button in buttons if button.text() == "Install bundle"), None)
 
-    qtbot.waitUntil(lambda: remedy() is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: install_button() is not None, timeout=PATIENCE_MS)
     assert model.form.badges[0].text == "! bundle missing"
-    button = remedy()
+    button = install_button()
     assert button is not None
-    told: list[str] = []
+    texts: list[str] = []
     readiness = model.readiness
     readiness.changed.connect(
-        lambda: told.append(readiness.installing.words) if readiness.installing else None
+        lambda: texts.append(readiness.installation.text) if readiness.installation else None
     )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "Installing" in model.launch_problem
-    qtbot.waitUntil(lambda: readiness.installing is None, timeout=2 * PATIENCE_MS)
-    assert len(set(told)) > 1
+    qtbot.waitUntil(lambda: readiness.installation is None, timeout=2 * PATIENCE_MS)
+    assert len(set(texts)) > 1
     qtbot.waitUntil(lambda: model.form.badges[0].text == "✓ bundle", timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)

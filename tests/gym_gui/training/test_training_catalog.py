@@ -1,4 +1,4 @@
-"""Which agents are offered for an environment, and which one a form begins with."""
+"""TrainingCatalog: compatible agents, and the default agent of an environment."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from mosaic.contract.descriptor import decode_descriptor
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import WorkerInfo
 
-FOR_LAKES: dict[str, dict[str, Any]] = {"toy-text": {}}
+RECOMMENDED: dict[str, dict[str, Any]] = {"toy-text": {}}
 
 
 def worker(name: str, *algorithms: dict[str, Any], is_ready: bool) -> CatalogWorker:
@@ -31,45 +31,45 @@ def worker(name: str, *algorithms: dict[str, Any], is_ready: bool) -> CatalogWor
 
 @pytest.fixture
 def catalog(tmp_path: Path, tasks: Tasks) -> TrainingCatalog:
-    made = TrainingCatalog(TrainerLink(Home(tmp_path)), tasks)
-    made._take(
+    catalog = TrainingCatalog(TrainerLink(Home(tmp_path)), tasks)
+    catalog._on_catalog(
         Catalog(
             workers=(
                 worker("any_worker", {"id": "any"}, is_ready=True),
                 worker(
                     "deep_worker",
-                    {"id": "ppo", "recommended": FOR_LAKES | {"classic-control": {}}},
+                    {"id": "ppo", "recommended": RECOMMENDED | {"classic-control": {}}},
                     {"id": "ppo_atari", "families": ["atari"]},
                     is_ready=False,
                 ),
-                worker("table_worker", {"id": "table", "recommended": FOR_LAKES}, is_ready=True),
+                worker("table_worker", {"id": "table", "recommended": RECOMMENDED}, is_ready=True),
             )
         )
     )
-    return made
+    return catalog
 
 
-def begins_with(catalog: TrainingCatalog, env_id: str) -> str:
-    catalog.look_at(env_id)
-    agent = catalog.to_begin_with()
+def default_agent(catalog: TrainingCatalog, env_id: str) -> str:
+    catalog.set_environment(env_id)
+    agent = catalog.default_agent()
     return agent.id if agent else ""
 
 
-def test_a_form_begins_with_what_suits_and_is_there(catalog: TrainingCatalog) -> None:
-    """Of those made for the environment one that is installed; else one made for it."""
-    assert begins_with(catalog, "FrozenLake-v1") == "table_worker/table"
-    assert begins_with(catalog, "CartPole-v1") == "deep_worker/ppo"
+def test_the_default_agent_is_recommended_and_installed(catalog: TrainingCatalog) -> None:
+    """A recommended agent is preferred, also if it is not installed."""
+    assert default_agent(catalog, "FrozenLake-v1") == "table_worker/table"
+    assert default_agent(catalog, "CartPole-v1") == "deep_worker/ppo"
 
 
-def test_an_algorithm_for_other_families_is_greyed(catalog: TrainingCatalog) -> None:
-    """With the reason; in an environment that no catalog has it may well fit."""
+def test_an_algorithm_for_other_families_is_disabled(catalog: TrainingCatalog) -> None:
+    """With a reason. An environment that the catalog does not list is allowed."""
 
     def reason(env_id: str) -> str:
-        catalog.look_at(env_id)
+        catalog.set_environment(env_id)
         agent = catalog.find("deep_worker/ppo_atari")
         assert agent is not None
         return agent.reason
 
-    assert reason("CartPole-v1") == "Made for atari; CartPole-v1 is classic-control."
+    assert reason("CartPole-v1") == "Supports atari only; CartPole-v1 is classic-control."
     assert reason("ALE/Breakout-v5") == ""
     assert reason("Own-v0") == ""

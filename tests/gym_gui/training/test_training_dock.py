@@ -1,4 +1,4 @@
-"""The training dock in the session panel, with a real daemon: train, then play what was learned."""
+"""TrainingDock in the session panel, with a real daemon: train, then play the policy."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,15 +32,15 @@ pytestmark = pytest.mark.process
 
 PPO = "cleanrl_worker/ppo"
 DQN = "cleanrl_worker/dqn"
-LEARNS_MS = 2 * PATIENCE_MS
+TRAINING_TIMEOUT_MS = 2 * PATIENCE_MS
 
 
 @pytest.fixture
 def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
-    made = SessionService(link, ticker)
-    yield made
-    made.close()
-    made.join(10)
+    service = SessionService(link, ticker)
+    yield service
+    service.close()
+    service.join(10)
 
 
 @pytest.fixture
@@ -50,12 +50,12 @@ def session(
     settings = SettingsStore(link.home)
     settings.set("session/environment", "CartPole-v1")
     settings.set("session/mode", "agent")
-    pictures = ThumbnailCache(link, tasks)
-    return SessionPanelModel(link, tasks, notices, settings, sessions, pictures)
+    thumbnails = ThumbnailCache(link, tasks)
+    return SessionPanelModel(link, tasks, notices, settings, sessions, thumbnails)
 
 
 @pytest.fixture
-def desk(
+def dock(
     link: TrainerLink,
     tasks: Tasks,
     ticker: UiTicker,
@@ -68,32 +68,32 @@ def desk(
     settings = SettingsStore(link.home)
     settings.set("training/allowed/cleanrl_worker", True)
     runs = RunsModel(link, tasks, ticker, notices)
-    made = TrainingDock(link, tasks, ticker, notices, settings, runs, session, theme)
-    yield made
-    made.close()
+    training_dock = TrainingDock(link, tasks, ticker, notices, settings, runs, session, theme)
+    yield training_dock
+    training_dock.close()
     runs.close()
-    assert made.join(10)
+    assert training_dock.join(10)
     assert runs.join(10)
 
 
 @pytest.fixture
 def panel(
-    qtbot: QtBot, session: SessionPanelModel, desk: TrainingDock, theme: ThemeModel
+    qtbot: QtBot, session: SessionPanelModel, dock: TrainingDock, theme: ThemeModel
 ) -> SessionPanel:
-    made = SessionPanel(session, theme, desk)
-    qtbot.addWidget(made)
-    made.show()
-    qtbot.waitUntil(lambda: desk.model.form.agent is not None, timeout=PATIENCE_MS)
-    return made
+    session_panel = SessionPanel(session, theme, dock)
+    qtbot.addWidget(session_panel)
+    session_panel.show()
+    qtbot.waitUntil(lambda: dock.model.form.agent is not None, timeout=PATIENCE_MS)
+    return session_panel
 
 
 def press(panel: QWidget, text: str) -> None:
-    shown = (each for each in panel.findChildren(QPushButton) if each.isVisible())
-    button = next(each for each in shown if each.text() == text)
+    visible = (button for button in panel.findChildren(QPushButton) if button.isVisible())
+    button = next(button for button in visible if button.text() == text)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def train_new(qtbot: QtBot, panel: SessionPanel) -> TrainingPanel:
+def open_train_new(qtbot: QtBot, panel: SessionPanel) -> TrainingPanel:
     press(panel, "Train new")
     qtbot.waitUntil(lambda: bool(panel.findChildren(TrainingPanel)), timeout=PATIENCE_MS)
     page = panel.findChildren(TrainingPanel)[0]
@@ -105,92 +105,92 @@ def wait_until_ready(qtbot: QtBot, model: TrainingModel) -> None:
     qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)
 
 
-def test_training_one_and_playing_what_it_learned(
+def test_training_and_playing_a_policy(
     qtbot: QtBot,
     panel: SessionPanel,
-    desk: TrainingDock,
+    dock: TrainingDock,
     session: SessionPanelModel,
     sessions: SessionService,
     link: TrainerLink,
 ) -> None:
-    """Launch stands where Play was; what the run saves is listed, chosen, and plays."""
+    """Launch replaces Play; the policy of the run is listed, chosen, and plays."""
     qtbot.waitUntil(lambda: bool(panel.findChildren(TrainedPanel)), timeout=PATIENCE_MS)
     trained = panel.findChildren(TrainedPanel)[0]
-    qtbot.waitUntil(lambda: desk.policies.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.policies.is_known, timeout=PATIENCE_MS)
     assert panel.buttons.play.isVisible()
     press(trained, "Train new")
-    page = train_new(qtbot, panel)
+    page = open_train_new(qtbot, panel)
     assert not panel.buttons.isVisible()
-    assert page.foot.launch.isVisible()
-    desk.model.form.paste('{"total_timesteps": 1024, "run_name": "quick", "seed": 2}')
-    wait_until_ready(qtbot, desk.model)
-    with qtbot.waitSignal(desk.launched, timeout=PATIENCE_MS):
-        QTest.mouseClick(page.foot.launch, Qt.MouseButton.LeftButton)
+    assert page.launch_bar.launch.isVisible()
+    dock.model.form.paste('{"total_timesteps": 1024, "run_name": "quick", "seed": 2}')
+    wait_until_ready(qtbot, dock.model)
+    with qtbot.waitSignal(dock.launched, timeout=PATIENCE_MS):
+        QTest.mouseClick(page.launch_bar.launch, Qt.MouseButton.LeftButton)
 
-    def is_over() -> bool:
-        run = desk.model.run.run
+    def is_finished() -> bool:
+        run = dock.model.run.run
         return run is not None and run.state.is_final
 
-    qtbot.waitUntil(is_over, timeout=LEARNS_MS)
+    qtbot.waitUntil(is_finished, timeout=TRAINING_TIMEOUT_MS)
     press(panel, "Use trained")
     assert panel.buttons.play.isVisible()
-    qtbot.waitUntil(lambda: bool(desk.policies.policies), timeout=PATIENCE_MS)
-    row = desk.policies.row(0)
+    qtbot.waitUntil(lambda: bool(dock.policies.policies), timeout=PATIENCE_MS)
+    row = dock.policies.row(0)
     assert row.title == "quick"
-    assert "step 1,024" in row.facts
-    policy = desk.policies.policies[0].id
-    trained.list.setCurrentIndex(desk.policies.index(0))
+    assert "step 1,024" in row.details
+    policy = dock.policies.policies[0].id
+    trained.list.setCurrentIndex(dock.policies.index(0))
     QTest.keyClick(trained.list, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: session.actor_id == policy, timeout=PATIENCE_MS)
-    assert desk.policies.row(0).is_chosen
+    assert dock.policies.row(0).is_chosen
     QTest.mouseClick(panel.buttons.play, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=LEARNS_MS)
+    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=TRAINING_TIMEOUT_MS)
     config = load_run_config(link.client.run(sessions.state.run_id).config_json)
     assert (config.worker, config.mode, config.actor) == ("cleanrl_worker", "play", policy)
 
 
-def test_the_toggle_is_remembered_per_agent(
-    qtbot: QtBot, panel: SessionPanel, desk: TrainingDock, session: SessionPanelModel
+def test_the_tab_is_saved_per_agent(
+    qtbot: QtBot, panel: SessionPanel, dock: TrainingDock, session: SessionPanelModel
 ) -> None:
-    """Another agent has the tab that it had; one that is new keeps the one in front."""
-    form = desk.model.form
+    """A known agent restores its tab; a new one keeps the current tab."""
+    form = dock.model.form
 
     def tab_after_choosing(agent_id: str) -> str:
         form.choose_agent(agent_id)
         return session.tab
 
     assert tab_after_choosing(DQN) == "trained"
-    train_new(qtbot, panel)
+    open_train_new(qtbot, panel)
     assert tab_after_choosing(PPO) == "new"
     press(panel, "Use trained")
     assert tab_after_choosing(DQN) == "new"
     assert tab_after_choosing(PPO) == "trained"
 
 
-def test_the_environment_goes_along(
-    qtbot: QtBot, panel: SessionPanel, desk: TrainingDock, session: SessionPanelModel
+def test_the_environment_of_the_session_panel_is_used(
+    qtbot: QtBot, panel: SessionPanel, dock: TrainingDock, session: SessionPanelModel
 ) -> None:
-    """With its keywords; one that cannot be made so keeps Launch from it, and it is said why."""
-    page = train_new(qtbot, panel)
+    """With its keyword arguments; invalid ones disable Launch, with a reason."""
+    page = open_train_new(qtbot, panel)
     session.choice.set_values({"sutton_barto_reward": True})
-    assert desk.model.form.document["env_kwargs"] == {"sutton_barto_reward": True}
+    assert dock.model.form.document["env_kwargs"] == {"sutton_barto_reward": True}
     session.choice.choose("LunarLander-v3")
-    assert desk.model.form.target.env_id == "LunarLander-v3"
+    assert dock.model.form.target.env_id == "LunarLander-v3"
     session.choice.set_values({"gravity": 50})
-    assert not page.foot.launch.isEnabled()
-    assert "gravity" in page.foot.launch.toolTip()
+    assert not page.launch_bar.launch.isEnabled()
+    assert "gravity" in page.launch_bar.launch.toolTip()
     session.choice.set_values({})
-    wait_until_ready(qtbot, desk.model)
+    wait_until_ready(qtbot, dock.model)
 
 
-def test_a_run_duplicated_as_a_draft(
+def test_duplicating_a_run(
     qtbot: QtBot,
     panel: SessionPanel,
-    desk: TrainingDock,
+    dock: TrainingDock,
     session: SessionPanelModel,
     link: TrainerLink,
 ) -> None:
-    """In its environment, with its settings and nothing else, and the notes say whose they are."""
+    """The draft has its environment and settings, and the notes name the run."""
     run = link.client.submit(
         {
             "worker": "cleanrl_worker",
@@ -203,17 +203,17 @@ def test_a_run_duplicated_as_a_draft(
         }
     )
     session.set_mode("human")
-    desk.take_run(json.loads(link.client.run(run.run_id).config_json), "the run of yesterday")
+    dock.duplicate_run(json.loads(link.client.run(run.run_id).config_json), "the first run")
     link.client.cancel(run.run_id)
     assert (session.mode, session.tab) == ("agent", "new")
-    form = desk.model.form
+    form = dock.model.form
     assert (form.target.algo, form.target.env_id) == ("dqn", "Acrobot-v1")
-    assert form.draft.of("run") == {"seed": 9}
-    assert form.draft.of("artifacts") == {"tensorboard": False}
-    assert form.without_field == ("priority",)
-    assert "the run of yesterday" in desk.model.notes.notes[0].title
-    page = train_new(qtbot, panel)
+    assert form.draft.section("run") == {"seed": 9}
+    assert form.draft.section("artifacts") == {"tensorboard": False}
+    assert form.draft.other_fields == {"priority": -5}
+    assert "the first run" in dock.model.notes.notes[0].title
+    page = open_train_new(qtbot, panel)
     assert page.sections.forms["run"].row("seed").value == 9
-    assert page.leave_out.isVisible()
-    QTest.mouseClick(page.leave_out, Qt.MouseButton.LeftButton)
+    assert page.remove_other_fields.isVisible()
+    QTest.mouseClick(page.remove_other_fields, Qt.MouseButton.LeftButton)
     assert "priority" not in form.document

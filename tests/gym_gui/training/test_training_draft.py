@@ -1,4 +1,4 @@
-"""A draft and the run's configuration: one becomes the other without losing anything."""
+"""TrainingDraft: conversion to a run configuration and back is lossless."""
 
 import json
 
@@ -8,12 +8,12 @@ from gym_gui.training.model.training_draft import (
     MINIMAL_TELEMETRY,
     Target,
     TrainingDraft,
-    document_in,
-    document_of,
-    draft_of,
-    draft_text,
-    merged,
-    remembered_draft,
+    decode_draft,
+    encode_draft,
+    from_document,
+    merge_patch,
+    parse_document,
+    to_document,
     without_defaults,
 )
 from mosaic.contract.errors import UserError
@@ -32,9 +32,9 @@ DRAFT = TrainingDraft(
 )
 
 
-def test_a_draft_is_a_configuration_that_the_daemon_takes() -> None:
-    """Every field is where it belongs, and what was left alone is left out."""
-    document = document_of(DRAFT, TARGET, is_minimal=True, default_proxy="http://proxy:3128")
+def test_a_draft_becomes_a_valid_configuration() -> None:
+    """Every field is at its path; unchanged fields are omitted."""
+    document = to_document(DRAFT, TARGET, is_minimal=True, default_proxy="http://proxy:3128")
     config = load_run_config(document)
     assert (config.seed, config.total_timesteps, config.params) == (3, 5000, {"gamma": 0.9})
     assert config.env_kwargs == {"sutton_barto_reward": True}
@@ -48,65 +48,65 @@ def test_a_draft_is_a_configuration_that_the_daemon_takes() -> None:
     assert (DRAFT.tags, DRAFT.note) == (("a", "b"), "read me")
 
 
-def test_extras_that_a_run_needs_anyway() -> None:
-    """They are in it, unless a person has taken them out."""
-    extras = TrainingDraft({"extras": {"hub": True, "video": False}})
-    document = document_of(extras, TARGET, is_minimal=False, implied_extras={"atari", "video"})
+def test_implied_extras_are_included() -> None:
+    """Unless the user has switched them off."""
+    draft = TrainingDraft({"extras": {"hub": True, "video": False}})
+    document = to_document(draft, TARGET, is_minimal=False, implied_extras={"atari", "video"})
     assert document["bundle"] == {"extras": ["atari", "hub"]}
 
 
-def test_a_configuration_that_comes_back() -> None:
-    """What the form has no field for stays in it."""
-    given = document_of(DRAFT, TARGET, is_minimal=False, default_proxy="http://proxy:3128")
-    given |= {"priority": 5, "resources": {"cpus": 2}}
-    draft = draft_of(given)
-    assert draft.of("tracking")["proxy"] == "http://proxy:3128"
-    assert document_of(draft, TARGET, is_minimal=False) == given
+def test_a_configuration_survives_the_round_trip() -> None:
+    """Fields that the form does not show are preserved."""
+    original = to_document(DRAFT, TARGET, is_minimal=False, default_proxy="http://proxy:3128")
+    original |= {"priority": 5, "resources": {"cpus": 2}}
+    draft = from_document(original)
+    assert draft.section("tracking")["proxy"] == "http://proxy:3128"
+    assert to_document(draft, TARGET, is_minimal=False) == original
 
 
-def test_a_remembered_draft() -> None:
-    """It is as it was; one that cannot be read is empty."""
-    assert remembered_draft(draft_text(DRAFT)) == DRAFT
-    for broken in ("", "{", "[]", '{"values": 3, "rest": []}', '{"values": {"run": 1}}'):
-        assert remembered_draft(broken) == TrainingDraft()
+def test_a_saved_draft_is_restored() -> None:
+    """An unreadable one is empty."""
+    assert decode_draft(encode_draft(DRAFT)) == DRAFT
+    for invalid in ("", "{", "[]", '{"values": 3, "rest": []}', '{"values": {"run": 1}}'):
+        assert decode_draft(invalid) == TrainingDraft()
 
 
-def test_what_is_pasted_and_is_no_configuration() -> None:
-    """It is refused in words."""
+def test_pasted_text_that_is_not_a_configuration() -> None:
+    """The error has a code and a remedy."""
     for text in ("", "seed = 1", "[1]", "[" * 100_000):
-        with pytest.raises(UserError) as refused:
-            document_in(text)
-        assert refused.value.code in ("C382", "C383")
-        assert refused.value.remedy
+        with pytest.raises(UserError) as raised:
+            parse_document(text)
+        assert raised.value.code in ("C382", "C383")
+        assert raised.value.remedy
 
 
 def test_a_merge_patch() -> None:
-    """Null takes away, objects are gone into."""
-    patched = merged({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": None, "e": 4}, "d": None})
+    """Null removes a field, objects are merged."""
+    patched = merge_patch({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": None, "e": 4}, "d": None})
     assert patched == {"a": {"c": 2, "e": 4}}
 
 
-def test_a_stored_configuration_as_somebody_would_write_it() -> None:
-    """It has every field; a draft made of it has only those that say something."""
-    document = document_of(DRAFT, TARGET, is_minimal=True, default_proxy="http://proxy:3128")
+def test_defaults_are_removed_from_a_stored_configuration() -> None:
+    """The stored one has every field; the draft has only the changed ones."""
+    document = to_document(DRAFT, TARGET, is_minimal=True, default_proxy="http://proxy:3128")
     stored = json.loads(to_json(load_run_config(document)))
     assert without_defaults(stored) == document
-    again = draft_of(without_defaults(stored))
-    assert again.rest == {}
-    assert again.of("params") == DRAFT.of("params")
+    draft = from_document(without_defaults(stored))
+    assert draft.other_fields == {}
+    assert draft.section("params") == DRAFT.section("params")
 
 
-def test_what_is_no_such_thing_is_not_dropped() -> None:
-    """Parameters and extras of a wrong kind stay in the document, which is refused for them."""
-    draft = draft_of({"params": 5, "bundle": {"extras": "atari"}})
-    document = document_of(draft, TARGET, is_minimal=False)
+def test_values_of_a_wrong_type_are_preserved() -> None:
+    """Parameters and extras of a wrong type stay in the document, so that they are rejected."""
+    draft = from_document({"params": 5, "bundle": {"extras": "atari"}})
+    document = to_document(draft, TARGET, is_minimal=False)
     assert document["params"] == 5
     assert document["bundle"] == {"extras": "atari"}
 
 
-def test_what_has_no_field_is_told_in_words() -> None:
-    """A draft that trains on says of which run, before it is launched."""
-    trains_on = TrainingDraft({}, {"warm_start": "01M7JBVNREGXN7AY9RV7DN8A3G.e174f0c4a7dd"})
-    assert trains_on.rest_in_words == "Begins with what run DN8A3G had learned."
-    assert TrainingDraft({}, {"priority": 3}).rest_in_words == "Set without a field here: priority."
-    assert TrainingDraft().rest_in_words == ""
+def test_other_fields_are_described() -> None:
+    """A warm start names its run."""
+    warm_start = TrainingDraft({}, {"warm_start": "01M7JBVNREGXN7AY9RV7DN8A3G.e174f0c4a7dd"})
+    assert warm_start.other_fields_text == "Starts from a checkpoint of run DN8A3G."
+    assert TrainingDraft({}, {"priority": 3}).other_fields_text == "Also set: priority."
+    assert TrainingDraft().other_fields_text == ""

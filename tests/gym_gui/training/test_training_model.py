@@ -1,4 +1,4 @@
-"""The training dock when its daemon goes, and when its run is deleted."""
+"""TrainingModel when the daemon disappears, and when its run is deleted."""
 
 from collections.abc import Iterator
 
@@ -23,26 +23,26 @@ pytestmark = pytest.mark.process
 def runs(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, ticker, notices)
-    yield made
-    made.close()
-    assert made.join(10)
+    runs_model = RunsModel(link, tasks, ticker, notices)
+    yield runs_model
+    runs_model.close()
+    assert runs_model.join(10)
 
 
 @pytest.fixture
 def model(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, runs: RunsModel
 ) -> Iterator[TrainingModel]:
-    made = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
-    yield made
-    made.close()
-    assert made.join(10)
+    model = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
+    yield model
+    model.close()
+    assert model.join(10)
 
 
 def test_nothing_is_launched_without_a_daemon(
     qtbot: QtBot, model: TrainingModel, daemon: DaemonUnderTest
 ) -> None:
-    """The reason says so at once, and once it is back the draft is checked anew."""
+    """The reason is reported, and preflight runs again when the daemon is back."""
     model.set_environment("Echo-v0", {})
     qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
     model.form.choose_agent("echo_worker/echo")
@@ -57,10 +57,10 @@ def test_nothing_is_launched_without_a_daemon(
     assert "does not answer" not in model.launch_problem
 
 
-def test_a_run_that_is_deleted_leaves_the_dock(
+def test_a_deleted_run_is_dismissed(
     qtbot: QtBot, model: TrainingModel, runs: RunsModel, daemon: DaemonUnderTest
 ) -> None:
-    """It does not come back as one that waits to start."""
+    """It is not displayed as a queued run."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     qtbot.waitUntil(lambda: runs.by_id(run_id) is not None, timeout=PATIENCE_MS)

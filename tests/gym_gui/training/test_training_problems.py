@@ -1,4 +1,4 @@
-"""What is wrong with a draft, at the field where it is wrong."""
+"""Problems of a draft are assigned to the section and field that they concern."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ import pytest
 from gym_gui.training.model.training_fields import SECTIONS, parameters_of
 from gym_gui.training.model.training_problems import (
     find_problems,
-    located,
-    problems_in,
-    problems_of,
+    group_by_section,
+    problems_in_error,
+    problems_in_preflight,
 )
 from mosaic.contract.descriptor import (
     Algorithm,
@@ -32,7 +32,7 @@ WORKER = WorkerDescriptor(
                 Parameter(name="rate", type="float", default=0.1, min=0.0, max=1.0),
                 Parameter(name="is_on", type="bool", default=False),
                 Parameter(name="kind", type="choice", default="a", choices=("a", "b")),
-                Parameter(name="words", type="str", default=""),
+                Parameter(name="text", type="str", default=""),
                 Parameter(name="threads", type="int", default=0, group="Machine"),
             ),
         ),
@@ -42,7 +42,7 @@ RUN: dict[str, Any] = {"worker": "some_worker", "algo": "some", "env_id": "CartP
 
 
 @pytest.mark.parametrize(
-    ("given", "section", "field"),
+    ("changes", "section", "field"),
     [
         ({"params": {"count": "x"}}, "params", "count"),
         ({"params": {"count": 2.5}}, "params", "count"),
@@ -50,7 +50,7 @@ RUN: dict[str, Any] = {"worker": "some_worker", "algo": "some", "env_id": "CartP
         ({"params": {"rate": -0.5}}, "params", "rate"),
         ({"params": {"is_on": "yes"}}, "params", "is_on"),
         ({"params": {"kind": "c"}}, "params", "kind"),
-        ({"params": {"words": 3}}, "params", "words"),
+        ({"params": {"text": 3}}, "params", "text"),
         ({"seed": -1}, "run", "seed"),
         ({"total_timesteps": 0}, "run", "total_timesteps"),
         ({"run_name": "two\nlines"}, "about", "run_name"),
@@ -61,38 +61,38 @@ RUN: dict[str, Any] = {"worker": "some_worker", "algo": "some", "env_id": "CartP
         ({"artifacts": {"wandb": {"proxy": "ftp://x"}}}, "tracking", "proxy"),
     ],
 )
-def test_a_wrong_value(given: dict[str, Any], section: str, field: str) -> None:
-    """Of any type, it is told at its field, and nowhere else."""
-    found = located(find_problems(RUN | given, WORKER))
-    assert list(found) == [section]
-    (problem,) = next(iter(found.values()))
+def test_an_invalid_value(changes: dict[str, Any], section: str, field: str) -> None:
+    """It is reported at its field only."""
+    problems = group_by_section(find_problems(RUN | changes, WORKER))
+    assert list(problems) == [section]
+    (problem,) = next(iter(problems.values()))
     assert problem.path == (field,)
     assert problem.remedy
 
 
-def test_what_is_in_order() -> None:
-    """There is nothing to say."""
+def test_valid_values() -> None:
+    """There are no problems."""
     assert find_problems(RUN | {"params": {"count": 5, "kind": "b"}}, WORKER) == ()
 
 
-def test_a_refusal_by_the_daemon() -> None:
-    """The fields that its words name are those that are marked."""
+def test_an_error_of_the_daemon() -> None:
+    """The fields that the message names are marked."""
     several = UserError(
         "2 problems in the run configuration:\n"
         "  `params.rate` is 2.0, which is out of range. Give less.\n"
         "  `seed` is text. Give a number.",
         remedy="Correct these and try again.",
     )
-    found = located(problems_in(several))
-    assert {section: found[section][0].path for section in found} == {
+    problems = group_by_section(problems_in_error(several))
+    assert {section: problems[section][0].path for section in problems} == {
         "params": ("rate",),
         "run": ("seed",),
     }
-    assert problems_in(UserError("No daemon answers.", remedy="Start one.")) == ()
+    assert problems_in_error(UserError("No daemon answers.", remedy="Start one.")) == ()
 
 
-def test_what_blocks_in_preflight() -> None:
-    """Warnings mark nothing."""
+def test_blocking_preflight_checks() -> None:
+    """Only blocking checks mark fields."""
     items = [
         PreflightItem(
             check="parameters",
@@ -102,23 +102,23 @@ def test_what_blocks_in_preflight() -> None:
         )
         for status in CheckStatus
     ]
-    assert [problem.path for problem in problems_of(items)] == [("params", "count")]
+    assert [problem.path for problem in problems_in_preflight(items)] == [("params", "count")]
 
 
-def test_what_a_worker_does_not_state() -> None:
-    """It has no field; what it states has one."""
+def test_fields_follow_the_descriptor() -> None:
+    """A section that the worker does not support has no fields."""
     algorithm = WORKER.algorithms[0].parameters
-    plain = {section: parameters_of(section, WORKER, algorithm) for section in SECTIONS}
-    assert [section for section in SECTIONS if not plain[section]] == [
+    minimal = {section: parameters_of(section, WORKER, algorithm) for section in SECTIONS}
+    assert [section for section in SECTIONS if not minimal[section]] == [
         "artifacts",
         "tracking",
         "extras",
     ]
-    assert [each.name for each in plain["more_params"]] == ["threads"]
-    able = WorkerDescriptor(
-        worker="able",
+    assert [parameter.name for parameter in minimal["more_params"]] == ["threads"]
+    complete = WorkerDescriptor(
+        worker="complete",
         lane="analytics",
         supports=WorkerCapabilities(checkpoints=True),
         needs=Needs(extras=("video", "wandb")),
     )
-    assert all(parameters_of(section, able, algorithm) for section in SECTIONS)
+    assert all(parameters_of(section, complete, algorithm) for section in SECTIONS)

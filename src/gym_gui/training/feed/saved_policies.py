@@ -1,6 +1,6 @@
-"""PolicyShelf: the policies that runs have saved, asked of the daemon on a thread.
+"""SavedPolicies: fetches the policies that runs have saved, on a thread.
 
-Called by `training.model.training_policies`, which keeps the newest answer.
+Called by `training.model.trained_policies`, which keeps the newest result.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,19 +19,19 @@ from mosaic.contract.errors import UserError
 if TYPE_CHECKING:
     from mosaic.contract.storage import CheckpointRecord
 
-_MOST = 2_000
-"""More than anybody looks through here; the newest are among them."""
-_NAMES_OF_OTHERS = ("best", "last")
-"""Files that are another name for one that is listed too."""
+_MAX_POLICIES = 2_000
+"""Limit of the list; it includes the newest."""
+_ALIASES = ("best", "last")
+"""File names of copies: the same policy is also saved under its step."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPolicy:
-    """One moment of one run."""
+    """A policy at one step of a run, or an imported one."""
 
     id: str
     run_id: str
-    """Empty: it was imported."""
+    """Empty for an imported policy."""
     file: str
     step: int | None
     mean_return: float | None
@@ -41,18 +41,18 @@ class SavedPolicy:
     is_last: bool = False
 
 
-class PolicyShelf:
-    """Nothing is kept: each question sees what has changed."""
+class SavedPolicies:
+    """Stateless: each call queries the daemon."""
 
     def __init__(self, link: TrainerLink, tasks: Tasks) -> None:
         self._link = link
         self._tasks = tasks
 
     @property
-    def can_query(self) -> bool:
+    def is_connected(self) -> bool:
         return self._link.has_client
 
-    def ask(
+    def fetch(
         self,
         parent: QObject,
         worker: str,
@@ -61,36 +61,36 @@ class PolicyShelf:
         on_success: Callable[[tuple[SavedPolicy, ...]], None],
         on_failure: Callable[[UserError], None],
     ) -> None:
-        """Those of an agent and an environment, the newest first."""
+        """Fetch the policies of an agent and an environment, newest first."""
         client = self._link.client
 
-        def fetch() -> tuple[SavedPolicy, ...]:
-            found = client.checkpoints(worker=worker, algo=algo, env_id=env_id)
-            return policies_in(islice(found, _MOST))
+        def query() -> tuple[SavedPolicy, ...]:
+            checkpoints = client.checkpoints(worker=worker, algo=algo, env_id=env_id)
+            return merge_checkpoints(islice(checkpoints, _MAX_POLICIES))
 
-        self._tasks.run(parent, fetch, on_success, on_failure)
+        self._tasks.run(parent, query, on_success, on_failure)
 
 
-def policies_in(checkpoints: "Iterable[CheckpointRecord]") -> tuple[SavedPolicy, ...]:
-    """What was saved under several names is one policy."""
+def merge_checkpoints(checkpoints: "Iterable[CheckpointRecord]") -> tuple[SavedPolicy, ...]:
+    """Merge checkpoints that are copies of the same policy under several names."""
     policies: dict[tuple[str, int | str], SavedPolicy] = {}
     for checkpoint in checkpoints:
-        policy = _policy(checkpoint)
+        policy = _to_policy(checkpoint)
         name = PurePosixPath(policy.file).stem
         key = (policy.run_id or policy.id, policy.file if policy.step is None else policy.step)
         known = policies.get(key)
-        # Its own name stays when another checkpoint becomes the best or the last one.
-        kept = policy if known is None or name not in _NAMES_OF_OTHERS else known
+        # Prefer the name with the step: `best` and `last` will be overwritten.
+        preferred = policy if known is None or name not in _ALIASES else known
         policies[key] = replace(
-            kept,
+            preferred,
             is_best=name == "best" or (known is not None and known.is_best),
             is_last=name == "last" or (known is not None and known.is_last),
         )
     return tuple(policies.values())
 
 
-def _policy(checkpoint: "CheckpointRecord") -> SavedPolicy:
-    meta = _told(checkpoint.meta_json)
+def _to_policy(checkpoint: "CheckpointRecord") -> SavedPolicy:
+    meta = _decode_meta(checkpoint.meta_json)
     step, metrics = meta.get("step"), meta.get("metrics")
     mean = metrics.get("episodic_return") if isinstance(metrics, dict) else None
     return SavedPolicy(
@@ -104,9 +104,9 @@ def _policy(checkpoint: "CheckpointRecord") -> SavedPolicy:
     )
 
 
-def _told(meta_json: bytes) -> dict[str, Any]:
+def _decode_meta(meta_json: bytes) -> dict[str, Any]:
     try:
-        told = msgspec.json.decode(meta_json)
+        meta = msgspec.json.decode(meta_json)
     except msgspec.DecodeError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return meta if isinstance(meta, dict) else {}

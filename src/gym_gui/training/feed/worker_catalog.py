@@ -1,6 +1,6 @@
-"""WorkerCatalog: every worker in its own words, with its bundle, the keys and the GPUs there are.
+"""Catalog: the descriptors and bundles of all workers, the set credentials and the GPUs.
 
-Fetched on a thread by `training.model.training_catalog`, which keeps the newest answer.
+Fetched on a thread by `training.model.training_catalog`, which keeps the newest result.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _BEST_FIRST: tuple[BundleState, ...] = ("installing", "ready", "broken", "missin
 
 @dataclass(frozen=True, slots=True)
 class CatalogWorker:
-    """One worker. Without a descriptor it cannot be used, and `problem` says why."""
+    """A worker. Unusable without a descriptor; `problem` says why it has none."""
 
     info: WorkerInfo
     descriptor: WorkerDescriptor | None
@@ -31,27 +31,27 @@ class CatalogWorker:
 
     @property
     def label(self) -> str:
-        said = self.descriptor.label if self.descriptor else ""
-        return said or self.info.label or self.info.worker_id
+        described = self.descriptor.label if self.descriptor else ""
+        return described or self.info.label or self.info.worker_id
 
     @property
     def trains(self) -> bool:
-        """One that cannot say what it does is shown too, because it says why."""
+        """True without a descriptor, too: the worker is listed with its problem."""
         return self.descriptor is None or "train" in self.descriptor.modes
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What the daemon told, all of one moment."""
+    """One consistent reply of the daemon."""
 
     workers: tuple[CatalogWorker, ...] = ()
     keys: Mapping[str, bool] = field(default_factory=dict)
-    """Whether each credential is set. Never its value."""
+    """Whether each credential is set; never its value."""
     gpus: tuple[str, ...] = ()
 
 
 def fetch_catalog(client: "TrainerClient") -> Catalog:
-    """Raises `UserError` when no daemon answers."""
+    """Raises `UserError` if the daemon does not answer."""
     bundles = client.bundles()
     workers = tuple(_worker(info, bundles) for info in client.workers())
     return Catalog(
@@ -70,11 +70,11 @@ def _worker(info: WorkerInfo, bundles: Iterable[BundleInfo]) -> CatalogWorker:
         except DescriptorError as error:
             problem = f"{error.message} {error.remedy}".strip()
     elif not problem:
-        problem = "It does not say what it can do. Run it with --describe to see why."
+        problem = "The worker has no descriptor. Run it with --describe to see why."
     return CatalogWorker(info, descriptor, _bundle_of(info, bundles), problem)
 
 
 def _bundle_of(info: WorkerInfo, bundles: Iterable[BundleInfo]) -> BundleInfo | None:
-    """A bundle may be there several times, in versions that earlier runs need."""
+    """The best of several versions; older ones are kept for earlier runs."""
     named = [bundle for bundle in bundles if bundle.name == info.bundle]
     return min(named, key=lambda bundle: _BEST_FIRST.index(bundle.state), default=None)

@@ -1,4 +1,4 @@
-"""What an agent needs and can, in a few words each: the badges beneath the agent combo."""
+"""Requirements of an agent as badges, and its capabilities as a sentence."""
 
 from dataclasses import dataclass
 
@@ -26,73 +26,74 @@ _BUNDLES: dict[str, tuple[str, Tone]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BadgeFact:
-    """One badge; the tip says it in a sentence."""
+class BadgeInfo:
+    """Content of a badge; `tip` is its tooltip."""
 
     text: str
     tone: Tone
     tip: str
 
 
-def badges_of(agent: Agent, catalog: Catalog) -> tuple[BadgeFact, ...]:
+def badges_of(agent: Agent, catalog: Catalog) -> tuple[BadgeInfo, ...]:
     worker = agent.descriptor
-    found = [_bundle_badge(agent.worker.bundle, agent.worker.info.bundle)]
+    badges = [_bundle_badge(agent.worker.bundle, agent.worker.info.bundle)]
     if worker is None:
-        return tuple(found)
+        return tuple(badges)
     if agent.algorithm and agent.algorithm.gpu != "none":
-        found.append(_gpu_badge(catalog.gpus, is_required=agent.algorithm.gpu == "required"))
+        badges.append(_gpu_badge(catalog.gpus, is_required=agent.algorithm.gpu == "required"))
     for service in worker.needs.services:
         name = _SERVICES.get(service, service)
-        found.append(BadgeFact(name, "plain", f"It needs the service {name}."))
+        badges.append(BadgeInfo(name, "plain", f"Requires the service {name}."))
     if worker.needs.network:
-        found.append(BadgeFact("network", "plain", "It needs a connection to the network."))
+        badges.append(BadgeInfo("network", "plain", "Requires network access."))
     if worker.needs.dataset:
-        found.append(BadgeFact("data set", "plain", "It learns from a data set."))
-    found += [_key_badge(name, catalog) for name in worker.needs.credentials]
-    return tuple(found)
+        badges.append(BadgeInfo("data set", "plain", "Learns from a data set."))
+    badges += [_key_badge(name, catalog) for name in worker.needs.credentials]
+    return tuple(badges)
 
 
-def abilities_of(worker: WorkerDescriptor) -> str:
-    """A sentence; empty when it says of nothing that it can."""
+def capabilities_text(worker: WorkerDescriptor) -> str:
+    """A sentence such as `Can pause and resume.`; empty if it has none."""
     supports: WorkerCapabilities = worker.supports
-    able = [
-        words
-        for is_able, words in (
+    supported = [
+        text
+        for is_supported, text in (
             (supports.pause, "pause"),
             (supports.resume, "resume"),
             (supports.checkpoints, "save checkpoints"),
             (supports.warm_start, "start from a checkpoint"),
-            (supports.policy_load, "play what it learned"),
+            (supports.policy_load, "play its policies"),
         )
-        if is_able
+        if is_supported
     ]
-    if not able:
+    if not supported:
         return ""
-    return f"Can {', '.join(able[:-1])}{' and ' if able[:-1] else ''}{able[-1]}."
+    *first, last = supported
+    return f"Can {', '.join(first)}{' and ' if first else ''}{last}."
 
 
-def _bundle_badge(bundle: BundleInfo | None, name: str) -> BadgeFact:
+def _bundle_badge(bundle: BundleInfo | None, name: str) -> BadgeInfo:
     if bundle is None:
-        return BadgeFact("✓ no bundle needed", "good", "It runs with Python alone.")
+        return BadgeInfo("✓ no bundle needed", "good", "Requires no packages.")
     text, tone = _BUNDLES[bundle.state]
-    said = f"{bundle.problem} {bundle.remedy}".strip()
+    tip = f"{bundle.problem} {bundle.remedy}".strip()
     if bundle.state == "ready":
-        said = f"The bundle {name} is installed, with {bundle.packages} packages."
+        tip = f"The bundle {name} is installed, with {bundle.packages} packages."
     elif bundle.state == "missing":
-        said = f"The bundle {name} is not installed yet. Preflight offers to install it."
-    return BadgeFact(text, tone, said or f"The bundle {name} is {bundle.state}.")
+        tip = f"The bundle {name} is not installed. Install it under Preflight."
+    return BadgeInfo(text, tone, tip or f"The bundle {name} is {bundle.state}.")
 
 
-def _gpu_badge(gpus: tuple[str, ...], *, is_required: bool) -> BadgeFact:
+def _gpu_badge(gpus: tuple[str, ...], *, is_required: bool) -> BadgeInfo:
     if gpus:
-        return BadgeFact("✓ GPU", "good", f"It can use {', '.join(gpus)}.")
+        return BadgeInfo("✓ GPU", "good", f"Can use {', '.join(gpus)}.")
     if is_required:
-        return BadgeFact("✕ GPU required", "bad", "It needs a GPU, and this machine has none.")
-    return BadgeFact("! no GPU", "warning", "It would use a GPU; here it runs on the CPU.")
+        return BadgeInfo("✕ GPU required", "bad", "Requires a GPU; this machine has none.")
+    return BadgeInfo("! no GPU", "warning", "No GPU found; runs on the CPU.")
 
 
-def _key_badge(variable: str, catalog: Catalog) -> BadgeFact:
+def _key_badge(variable: str, catalog: Catalog) -> BadgeInfo:
     name = _KEYS.get(variable, variable)
     if catalog.keys.get(variable, False):
-        return BadgeFact(f"✓ {name}", "good", f"{variable} is set.")
-    return BadgeFact(f"{name} not set", "plain", f"{variable} is not set. Settings has a place.")
+        return BadgeInfo(f"✓ {name}", "good", f"{variable} is set.")
+    return BadgeInfo(f"{name} not set", "plain", f"{variable} is not set. Set it under Settings.")

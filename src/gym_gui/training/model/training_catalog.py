@@ -1,7 +1,7 @@
-"""TrainingCatalog: the agents that can be trained, worker and algorithm, judged for an environment.
+"""TrainingCatalog: list model of the agents (worker and algorithm) for the selected environment.
 
-A list for the combo of the training dock. An agent that does not fit stays in it, disabled, with
-its reason. Owned by `TrainingModel`.
+Shown by the combo box of the training dock. An incompatible agent is listed, disabled, with its
+reason. Owned by `TrainingModel`.
 """
 
 from dataclasses import dataclass
@@ -28,19 +28,19 @@ from mosaic.envs.entries import EnvironmentEntry
 AGENT_ROLE = int(Qt.ItemDataRole.UserRole)
 _SPACES = {"discrete": "discrete", "continuous": "box"}
 
-_ASK_AGAIN_MS = 3_000
+_RETRY_MS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One line of the combo."""
+    """One row of the combo box."""
 
     worker: CatalogWorker
     algorithm: Algorithm | None
     reason: str = ""
-    """Why it cannot be trained here; empty when it can."""
-    is_made_for: bool = False
-    """It has settings of its own for the environment's family."""
+    """Why it cannot be trained in the environment; empty: it can."""
+    is_recommended: bool = False
+    """It has recommended parameters for the family of the environment."""
 
     @property
     def id(self) -> str:
@@ -54,12 +54,12 @@ class Agent:
 
     @property
     def summary(self) -> str:
-        said = self.worker.descriptor.summary if self.worker.descriptor else ""
-        return (self.algorithm.doc if self.algorithm else "") or said
+        summary = self.worker.descriptor.summary if self.worker.descriptor else ""
+        return (self.algorithm.doc if self.algorithm else "") or summary
 
     @property
     def can_play(self) -> bool:
-        """Whether its worker lets act what it has learned."""
+        """Whether its worker can play saved policies."""
         worker = self.descriptor
         return worker is not None and "play" in worker.modes and worker.supports.policy_load
 
@@ -69,10 +69,10 @@ class Agent:
 
 
 class TrainingCatalog(QAbstractListModel):
-    """Those that fit come first. All of it is for the UI thread; asking the daemon is not."""
+    """Compatible agents come first. UI thread only; the daemon is queried on a thread."""
 
     loaded = Signal()
-    """The catalog is new, or it is known why there is none."""
+    """The catalog was updated, or could not be fetched."""
 
     def __init__(self, link: TrainerLink, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,15 +93,15 @@ class TrainingCatalog(QAbstractListModel):
         return self._agents
 
     def refresh(self) -> None:
-        """Ask anew; what is known stays until the answer."""
+        """Fetch the catalog again; the current one stays until then."""
         if self._link.has_client:
             client = self._link.client
-            self._tasks.run(self, lambda: fetch_catalog(client), self._take, self._fail)
+            self._tasks.run(self, lambda: fetch_catalog(client), self._on_catalog, self._on_failure)
 
-    def look_at(self, env_id: str) -> None:
+    def set_environment(self, env_id: str) -> None:
         if env_id != self._env_id:
             self._env_id = env_id
-            self._judge()
+            self._update_agents()
 
     def find(self, agent_id: str) -> Agent | None:
         return next((agent for agent in self._agents if agent.id == agent_id), None)
@@ -110,18 +110,20 @@ class TrainingCatalog(QAbstractListModel):
         return self._agents[row] if 0 <= row < len(self._agents) else None
 
     def row_of(self, agent_id: str) -> int:
-        return next((row for row, each in enumerate(self._agents) if each.id == agent_id), -1)
+        """-1 if it is not listed."""
+        rows = (row for row, agent in enumerate(self._agents) if agent.id == agent_id)
+        return next(rows, -1)
 
-    def to_begin_with(self, like: str = "") -> Agent | None:
-        """One that fits: of the kind of `like` when there is one, such as PPO for PPO."""
-        able = [agent for agent in self._agents if not agent.reason]
-        kind = like.rpartition("/")[2].partition("_")[0] or "ppo"
+    def default_agent(self, like: str = "") -> Agent | None:
+        """A compatible agent, preferably with the same base algorithm as `like`, such as PPO."""
+        compatible = [agent for agent in self._agents if not agent.reason]
+        algorithm = like.rpartition("/")[2].partition("_")[0] or "ppo"
         return min(
-            able,
+            compatible,
             key=lambda agent: (
-                not agent.is_made_for,
+                not agent.is_recommended,
                 not agent.worker.info.ready,
-                not (agent.algorithm and agent.algorithm.id.partition("_")[0] == kind),
+                not (agent.algorithm and agent.algorithm.id.partition("_")[0] == algorithm),
             ),
             default=None,
         )
@@ -153,56 +155,60 @@ class TrainingCatalog(QAbstractListModel):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
-    def _take(self, catalog: Catalog) -> None:
-        is_news = catalog != self.catalog or not self.is_known or self.problem is not None
+    def _on_catalog(self, catalog: Catalog) -> None:
+        is_changed = catalog != self.catalog or not self.is_known or self.problem is not None
         self.is_known, self.problem = True, None
-        if is_news:
+        if is_changed:
             self.catalog = catalog
-            self._judge()
+            self._update_agents()
             self.loaded.emit()
 
-    def _fail(self, error: UserError) -> None:
+    def _on_failure(self, error: UserError) -> None:
         self.problem = error
         self.loaded.emit()
-        QTimer.singleShot(_ASK_AGAIN_MS, self, self._ask_again)
+        QTimer.singleShot(_RETRY_MS, self, self._retry)
 
-    def _ask_again(self) -> None:
-        """A daemon that is busy with something else answers later."""
+    def _retry(self) -> None:
+        """A busy daemon may answer later."""
         if self.problem is not None and self._link.is_ready:
             self.refresh()
 
-    def _judge(self) -> None:
+    def _update_agents(self) -> None:
         entry = environment(self._env_id) if self._env_id else None
         agents = [
-            _judged(worker, algorithm, entry)
+            _agent(worker, algorithm, entry)
             for worker in self.catalog.workers
             for algorithm in (worker.descriptor.algorithms if worker.descriptor else (None,))
         ]
-        agents.sort(key=lambda agent: (bool(agent.reason), not agent.is_made_for))
+        agents.sort(key=lambda agent: (bool(agent.reason), not agent.is_recommended))
         self.beginResetModel()
         self._agents = tuple(agents)
         self.endResetModel()
 
 
-def _judged(
+def _agent(
     worker: CatalogWorker, algorithm: Algorithm | None, entry: EnvironmentEntry | None
 ) -> Agent:
     if worker.descriptor is None or algorithm is None:
         return Agent(worker, algorithm, worker.problem)
     if entry is None:
         return Agent(worker, algorithm)
-    made_for = entry.family in algorithm.recommended
-    return Agent(worker, algorithm, _misfit(worker.descriptor, algorithm, entry), made_for)
+    reason = _incompatibility(worker.descriptor, algorithm, entry)
+    return Agent(worker, algorithm, reason, entry.family in algorithm.recommended)
 
 
-def _misfit(worker: WorkerDescriptor, algorithm: Algorithm, entry: EnvironmentEntry) -> str:
-    where = worker.environments
-    if not where.any and entry.family not in where.families and entry.env_id not in where.ids:
-        return f"{worker.label or worker.worker} does not know {entry.env_id}."
+def _incompatibility(
+    worker: WorkerDescriptor, algorithm: Algorithm, entry: EnvironmentEntry
+) -> str:
+    supported = worker.environments
+    is_listed = entry.family in supported.families or entry.env_id in supported.ids
+    if not supported.any and not is_listed:
+        return f"{worker.label or worker.worker} does not support {entry.env_id}."
     if algorithm.families and not entry.is_generated and entry.family not in algorithm.families:
-        return f"Made for {' and '.join(algorithm.families)}; {entry.env_id} is {entry.family}."
-    wanted = _SPACES.get(entry.action_kind)
-    if wanted and algorithm.action_spaces and wanted not in algorithm.action_spaces:
-        chooses = "discrete" if "discrete" in algorithm.action_spaces else "continuous"
-        return f"Chooses {chooses} actions; those of {entry.env_id} are {entry.action_kind}."
+        families = " and ".join(algorithm.families)
+        return f"Supports {families} only; {entry.env_id} is {entry.family}."
+    space = _SPACES.get(entry.action_kind)
+    if space and algorithm.action_spaces and space not in algorithm.action_spaces:
+        kind = "discrete" if "discrete" in algorithm.action_spaces else "continuous"
+        return f"Supports {kind} actions only; {entry.env_id} has {entry.action_kind} ones."
     return ""

@@ -1,7 +1,7 @@
-"""TrainingDraft: what a person has filled in for one agent and environment, and its JSON forms.
+"""TrainingDraft: the values of the training form for one agent and environment.
 
-`document_of` makes the run's configuration that the daemon takes; `draft_of` reads one back, from a
-preset, a file or the clipboard. Fields without a control are kept in `rest`.
+`to_document` converts a draft to the run configuration for the daemon, `from_document` converts one
+back, from a preset, a file or the clipboard. Fields that the form lacks stay in `other_fields`.
 """
 
 import copy
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gym_gui.runtime.models.run_text import short_id
-from gym_gui.training.model.training_fields import FIELD_POSITIONS, SECTIONS, SectionId
+from gym_gui.training.model.training_fields import CONFIG_FIELDS, SECTIONS, SectionId
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Path
@@ -21,31 +21,33 @@ from mosaic.contract.run_config import TrainRunConfig, to_json
 
 Values = dict[str, Any]
 MINIMAL_TELEMETRY: Mapping[str, Any] = {"steps": "sampled", "frames": True}
-"""Every tenth episode in full, the others as columns, and pictures: hardly felt by training."""
+"""Every tenth episode with all steps and frames, the others as columns; costs little speed."""
 _WARM_START = "warm_start"
-_GIVEN_BY_THE_DOCK = ("worker", "algo", "env_id", "env_kwargs", "mode")
-OF_THE_RUN_ALONE = ("parent_run", "lease_s", "actor", "episodes", "seeds")
-"""What says nothing about another run that is trained alike."""
+_DOCK_FIELDS = ("worker", "algo", "env_id", "env_kwargs", "mode")
+RUN_ONLY_FIELDS = ("parent_run", "lease_s", "actor", "episodes", "seeds")
+"""Fields that are not copied to a duplicate of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingDraft:
-    """Only what differs from its default is in it."""
+    """Contains only values that differ from their default."""
 
     values: Mapping[SectionId, Values] = field(default_factory=dict)
-    rest: Values = field(default_factory=dict)
+    other_fields: Values = field(default_factory=dict)
+    """Fields of the configuration that the form does not show."""
 
     @property
-    def rest_in_words(self) -> str:
-        """What it holds beyond its fields, for whoever is to launch it."""
-        if not self.rest:
-            return ""
-        others = sorted(name for name in self.rest if name != _WARM_START)
-        run_id = str(self.rest.get(_WARM_START) or "").partition(".")[0]
-        told = f"Begins with what run {short_id(run_id)} had learned." if run_id else ""
-        return f"{told} Set without a field here: {', '.join(others)}.".strip() if others else told
+    def other_fields_text(self) -> str:
+        """Describes `other_fields`; empty: there are none."""
+        names = sorted(name for name in self.other_fields if name != _WARM_START)
+        run_id = str(self.other_fields.get(_WARM_START) or "").partition(".")[0]
+        sentences = (
+            f"Starts from a checkpoint of run {short_id(run_id)}." if run_id else "",
+            f"Also set: {', '.join(names)}." if names else "",
+        )
+        return " ".join(sentence for sentence in sentences if sentence)
 
-    def of(self, section: SectionId) -> Values:
+    def section(self, section: SectionId) -> Values:
         return dict(self.values.get(section, {}))
 
     def with_values(self, section: SectionId, values: Values) -> "TrainingDraft":
@@ -54,28 +56,28 @@ class TrainingDraft:
     def without_defaults(
         self, section: SectionId, parameters: Sequence[Parameter]
     ) -> "TrainingDraft":
-        """Of the section, without values that these parameters have by themselves."""
+        """Remove values of the section that equal the defaults of `parameters`."""
         defaults = {parameter.name: parameter.default for parameter in parameters}
         values = {
             name: value
-            for name, value in self.of(section).items()
-            if name not in defaults or not _is_same(value, defaults[name])
+            for name, value in self.section(section).items()
+            if name not in defaults or not _is_equal(value, defaults[name])
         }
         return self.with_values(section, values)
 
     @property
     def tags(self) -> tuple[str, ...]:
-        told = str(self.of("about").get("tags") or "")
-        return tuple(dict.fromkeys(tag.strip() for tag in told.split(",") if tag.strip()))
+        text = str(self.section("about").get("tags") or "")
+        return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
 
     @property
     def note(self) -> str:
-        return str(self.of("about").get("note") or "").strip()
+        return str(self.section("about").get("note") or "").strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the draft is for."""
+    """Agent and environment of a draft."""
 
     worker: str = ""
     algo: str = ""
@@ -83,7 +85,7 @@ class Target:
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document_of(
+def to_document(
     draft: TrainingDraft,
     target: Target,
     *,
@@ -91,65 +93,65 @@ def document_of(
     default_proxy: str = "",
     implied_extras: Collection[str] = (),
 ) -> Values:
-    """The configuration as JSON; nothing has been checked."""
-    document: Values = copy.deepcopy(draft.rest)
+    """The run configuration as JSON values, not validated."""
+    document: Values = copy.deepcopy(draft.other_fields)
     document |= {"worker": target.worker, "algo": target.algo, "env_id": target.env_id}
     if target.env_kwargs:
         document["env_kwargs"] = dict(target.env_kwargs)
-    for position in FIELD_POSITIONS:
-        values = draft.of(position.section)
-        if position.name in values and position.name != "proxy":
-            _put(document, position.path, values[position.name])
-    tracking = draft.of("tracking")
+    for config_field in CONFIG_FIELDS:
+        values = draft.section(config_field.section)
+        if config_field.name in values and config_field.name != "proxy":
+            _set_path(document, config_field.path, values[config_field.name])
+    tracking = draft.section("tracking")
     if tracking.get("use_proxy"):
-        _put(document, ("artifacts", "wandb", "proxy"), tracking.get("proxy") or default_proxy)
-    if params := draft.of("params"):
+        _set_path(document, ("artifacts", "wandb", "proxy"), tracking.get("proxy") or default_proxy)
+    if params := draft.section("params"):
         document["params"] = params
-    chosen = dict.fromkeys(implied_extras, True) | draft.of("extras")
-    if extras := sorted(name for name, is_on in chosen.items() if is_on):
-        _put(document, ("bundle", "extras"), extras)
+    switches = dict.fromkeys(implied_extras, True) | draft.section("extras")
+    if extras := sorted(name for name, is_on in switches.items() if is_on):
+        _set_path(document, ("bundle", "extras"), extras)
     if is_minimal:
         document["telemetry"] = dict(MINIMAL_TELEMETRY)
     return document
 
 
-def draft_of(document: Mapping[str, Any]) -> TrainingDraft:
-    """What a configuration says, but for the agent and the environment."""
-    rest: Values = copy.deepcopy(dict(document))
-    for name in _GIVEN_BY_THE_DOCK:
-        rest.pop(name, None)
+def from_document(document: Mapping[str, Any]) -> TrainingDraft:
+    """The draft of a run configuration, without its agent and environment."""
+    others: Values = copy.deepcopy(dict(document))
+    for name in _DOCK_FIELDS:
+        others.pop(name, None)
     values: dict[SectionId, Values] = {section: {} for section in SECTIONS}
-    for position in FIELD_POSITIONS:
-        value = _take(rest, position.path)
+    for config_field in CONFIG_FIELDS:
+        value = _pop_path(others, config_field.path)
         if value is not None:
-            values[position.section][position.name] = value
+            values[config_field.section][config_field.name] = value
     if "proxy" in values["tracking"]:
         values["tracking"]["use_proxy"] = True
-    # What is no such thing stays where it is, so that it is said to be wrong.
-    if isinstance(rest.get("params"), dict):
-        values["params"] = rest.pop("params")
-    extras = _take(rest, ("bundle", "extras"))
+    # Values of a wrong type stay in place, so that validation reports them.
+    if isinstance(others.get("params"), dict):
+        values["params"] = others.pop("params")
+    extras = _pop_path(others, ("bundle", "extras"))
     if isinstance(extras, list):
         values["extras"] = {str(name): True for name in extras}
     elif extras is not None:
-        _put(rest, ("bundle", "extras"), extras)
-    if rest.get("telemetry") == MINIMAL_TELEMETRY:
-        rest.pop("telemetry")
-    return TrainingDraft(values, _without_empty(rest))
+        _set_path(others, ("bundle", "extras"), extras)
+    if is_minimal(others):
+        others.pop("telemetry")
+    return TrainingDraft(values, _drop_empty(others))
 
 
 def without_defaults(document: Mapping[str, Any]) -> Values:
-    """A run's configuration as short as somebody would write it: the stored one has every field."""
-    given = {"worker": document.get("worker"), "env_id": document.get("env_id")}
+    """Shorten the stored configuration of a run, which has every field."""
+    required = {"worker": document.get("worker"), "env_id": document.get("env_id")}
     try:
-        bare = msgspec.json.decode(to_json(msgspec.convert(given, TrainRunConfig)))
+        defaults = msgspec.json.decode(to_json(msgspec.convert(required, TrainRunConfig)))
     except msgspec.ValidationError:
-        bare = {}
-    return {**given, **_without_empty(_differing(document, bare))}
+        defaults = {}
+    return {**required, **_drop_empty(_differences(document, defaults))}
 
 
-def _is_same(value: Any, other: Any) -> bool:
-    """As JSON, where true is not 1."""
+def _is_equal(value: Any, other: Any) -> bool:
+    """Equal as JSON, where true is not 1."""
     return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 
@@ -157,92 +159,93 @@ def is_minimal(document: Mapping[str, Any]) -> bool:
     return document.get("telemetry") == MINIMAL_TELEMETRY
 
 
-def draft_text(draft: TrainingDraft) -> str:
-    """To be remembered."""
-    return json.dumps({"values": draft.values, "rest": draft.rest}, separators=(",", ":"))
+def encode_draft(draft: TrainingDraft) -> str:
+    """For the settings; `decode_draft` reads it."""
+    saved = {"values": draft.values, "rest": draft.other_fields}
+    return json.dumps(saved, separators=(",", ":"))
 
 
-def remembered_draft(text: str) -> TrainingDraft:
-    """What was remembered; an empty draft when that is nothing or cannot be read."""
+def decode_draft(text: str) -> TrainingDraft:
+    """An empty draft if the text is empty or unreadable."""
     try:
-        told = json.loads(text) if text else {}
+        saved = json.loads(text) if text else {}
     except ValueError:
-        told = {}
-    whole: Values = told if isinstance(told, dict) else {}
-    values, rest = whole.get("values"), whole.get("rest")
-    kept: dict[SectionId, Values] = {
-        section: dict(given)
+        saved = {}
+    saved = saved if isinstance(saved, dict) else {}
+    values, others = saved.get("values"), saved.get("rest")
+    sections: dict[SectionId, Values] = {
+        section: dict(section_values)
         for section in SECTIONS
-        if isinstance(values, dict) and isinstance(given := values.get(section), dict)
+        if isinstance(values, dict) and isinstance(section_values := values.get(section), dict)
     }
-    return TrainingDraft(kept, rest if isinstance(rest, dict) else {})
+    return TrainingDraft(sections, others if isinstance(others, dict) else {})
 
 
-def document_in(text: str | bytes) -> Values:
-    """The JSON object in a text that was pasted or read. Raises `UserError`."""
+def parse_document(text: str | bytes) -> Values:
+    """Parse a run configuration. Raises `UserError` if it is not a JSON object."""
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UserError(
             f"This is not valid JSON: {error}.",
-            remedy="Copy or choose a whole run configuration.",
+            remedy="Paste or select a complete run configuration.",
             code="C382",
         ) from None
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise UserError(
             "This is not a run configuration.",
-            remedy="It must be one JSON object, such as “Copy as JSON” makes.",
+            remedy="It must be a JSON object, as created by “Copy as JSON”.",
             code="C383",
         )
-    return told
+    return document
 
 
-def merged(document: Mapping[str, Any], patch: Mapping[str, Any]) -> Values:
-    """A JSON merge patch: null takes away, objects are gone into."""
+def merge_patch(document: Mapping[str, Any], patch: Mapping[str, Any]) -> Values:
+    """Apply a JSON merge patch (RFC 7396): null removes a field, objects are merged."""
     result: Values = dict(document)
     for name, value in patch.items():
         if value is None:
             result.pop(name, None)
         elif isinstance(value, dict):
             inner = result.get(name)
-            result[name] = merged(inner if isinstance(inner, dict) else {}, value)
+            result[name] = merge_patch(inner if isinstance(inner, dict) else {}, value)
         else:
             result[name] = value
     return result
 
 
-def _differing(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Values:
-    found: Values = {}
+def _differences(document: Mapping[str, Any], defaults: Mapping[str, Any]) -> Values:
+    differences: Values = {}
     for name, value in document.items():
-        other = bare.get(name)
-        if isinstance(value, dict) and isinstance(other, dict) and other:
-            if inner := _differing(value, other):
-                found[name] = inner
-        elif not _is_same(value, other):
-            found[name] = value
-    return found
+        default = defaults.get(name)
+        if isinstance(value, dict) and isinstance(default, dict) and default:
+            if inner := _differences(value, default):
+                differences[name] = inner
+        elif not _is_equal(value, default):
+            differences[name] = value
+    return differences
 
 
-def _put(document: Values, path: Path, value: Any) -> None:
-    at = document
-    for part in path[:-1]:
-        inner = at.setdefault(str(part), {})
-        if not isinstance(inner, dict):
-            inner = at[str(part)] = {}
-        at = inner
-    at[str(path[-1])] = value
+def _set_path(document: Values, path: Path, value: Any) -> None:
+    parent = document
+    for key in path[:-1]:
+        child = parent.setdefault(str(key), {})
+        if not isinstance(child, dict):
+            child = parent[str(key)] = {}
+        parent = child
+    parent[str(path[-1])] = value
 
 
-def _take(document: Values, path: Path) -> Any:
-    at: Any = document
-    for part in path[:-1]:
-        at = at.get(part) if isinstance(at, dict) else None
-    return at.pop(path[-1], None) if isinstance(at, dict) else None
+def _pop_path(document: Values, path: Path) -> Any:
+    parent: Any = document
+    for key in path[:-1]:
+        parent = parent.get(key) if isinstance(parent, dict) else None
+    return parent.pop(path[-1], None) if isinstance(parent, dict) else None
 
 
-def _without_empty(document: Values) -> Values:
-    kept = {
-        name: _without_empty(value) if isinstance(value, dict) else value
+def _drop_empty(document: Values) -> Values:
+    inner = {
+        name: _drop_empty(value) if isinstance(value, dict) else value
         for name, value in document.items()
     }
-    return {name: value for name, value in kept.items() if value not in ({}, None)}
+    return {name: value for name, value in inner.items() if value not in ({}, None)}

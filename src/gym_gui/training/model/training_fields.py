@@ -1,6 +1,7 @@
-"""The fields of the training form that every worker has, as typed parameters by section.
+"""The fields of the training form, as typed parameters by section.
 
-Those of the algorithm come from its descriptor. What a descriptor does not state is left out.
+Parameters of the algorithm come from the descriptor. A section that the worker does not support has
+no fields.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,74 +21,74 @@ SECTIONS: tuple[SectionId, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class FieldPosition:
-    """Where the value of a field is in a run's configuration."""
+class ConfigField:
+    """A field of the form and its path in the run configuration."""
 
     section: SectionId
     name: str
     path: Path
 
 
-FIELD_POSITIONS = (
-    FieldPosition("run", "seed", ("seed",)),
-    FieldPosition("run", "total_timesteps", ("total_timesteps",)),
-    FieldPosition("artifacts", "tensorboard", ("artifacts", "tensorboard", "enabled")),
-    FieldPosition("artifacts", "checkpoint_every", ("artifacts", "checkpoints", "every_steps")),
-    FieldPosition("artifacts", "checkpoints_kept", ("artifacts", "checkpoints", "keep")),
-    FieldPosition("artifacts", "video", ("artifacts", "video", "enabled")),
-    FieldPosition("artifacts", "video_every", ("artifacts", "video", "every_episodes")),
-    FieldPosition("artifacts", "video_frames", ("artifacts", "video", "max_frames")),
-    FieldPosition("tracking", "wandb", ("artifacts", "wandb", "enabled")),
-    FieldPosition("tracking", "project", ("artifacts", "wandb", "project")),
-    FieldPosition("tracking", "entity", ("artifacts", "wandb", "entity")),
-    FieldPosition("tracking", "mode", ("artifacts", "wandb", "mode")),
-    FieldPosition("tracking", "proxy", ("artifacts", "wandb", "proxy")),
-    FieldPosition("about", "run_name", ("run_name",)),
-    FieldPosition("about", "agent_id", ("agent_id",)),
-    FieldPosition("about", "worker_id", ("worker_id",)),
+CONFIG_FIELDS = (
+    ConfigField("run", "seed", ("seed",)),
+    ConfigField("run", "total_timesteps", ("total_timesteps",)),
+    ConfigField("artifacts", "tensorboard", ("artifacts", "tensorboard", "enabled")),
+    ConfigField("artifacts", "checkpoint_every", ("artifacts", "checkpoints", "every_steps")),
+    ConfigField("artifacts", "checkpoints_kept", ("artifacts", "checkpoints", "keep")),
+    ConfigField("artifacts", "video", ("artifacts", "video", "enabled")),
+    ConfigField("artifacts", "video_every", ("artifacts", "video", "every_episodes")),
+    ConfigField("artifacts", "video_frames", ("artifacts", "video", "max_frames")),
+    ConfigField("tracking", "wandb", ("artifacts", "wandb", "enabled")),
+    ConfigField("tracking", "project", ("artifacts", "wandb", "project")),
+    ConfigField("tracking", "entity", ("artifacts", "wandb", "entity")),
+    ConfigField("tracking", "mode", ("artifacts", "wandb", "mode")),
+    ConfigField("tracking", "proxy", ("artifacts", "wandb", "proxy")),
+    ConfigField("about", "run_name", ("run_name",)),
+    ConfigField("about", "agent_id", ("agent_id",)),
+    ConfigField("about", "worker_id", ("worker_id",)),
 )
 
 TITLES = {
     "tensorboard": "TensorBoard files",
-    "checkpoint_every": "Checkpoint every",
+    "checkpoint_every": "Checkpoint interval",
     "checkpoints_kept": "Checkpoints to keep",
     "video": "Videos",
-    "video_every": "Video every",
-    "video_frames": "Longest video",
-    "wandb": "Track this run",
-    "use_proxy": "Through a proxy",
+    "video_every": "Video interval",
+    "video_frames": "Maximum video length",
+    "wandb": "Tracking",
+    "use_proxy": "Proxy",
     "proxy": "Proxy address",
     "agent_id": "Agent id",
     "worker_id": "Worker id",
     "mujoco": "MuJoCo",
     "minigrid": "MiniGrid",
     "hub": "Hugging Face Hub",
-    "num_envs": "In parallel",
+    "num_envs": "Number of environments",
     "num_steps": "Steps per rollout",
     "learning_rate": "Learning rate",
-    "anneal_lr": "Anneal learning rate",
+    "anneal_lr": "Learning rate annealing",
     "gamma": "Discount \N{GREEK SMALL LETTER GAMMA}",
     "gae_lambda": "GAE λ",
     "tau": "Target smoothing τ",
     "num_minibatches": "Minibatches",
     "update_epochs": "Epochs per update",
-    "norm_adv": "Normalize advantages",
+    "norm_adv": "Advantage normalization",
     "clip_coef": "Clip range",
-    "clip_vloss": "Clip value loss",
+    "clip_vloss": "Value loss clipping",
     "ent_coef": "Entropy coefficient",
-    "vf_coef": "Value coefficient",
-    "max_grad_norm": "Gradient norm limit",
+    "vf_coef": "Value loss coefficient",
+    "max_grad_norm": "Maximum gradient norm",
     "target_kl": "Target KL",
-    "buffer_size": "Replay buffer",
-    "learning_starts": "Learning starts at",
-    "n_atoms": "Atoms",
+    "buffer_size": "Replay buffer size",
+    "learning_starts": "Learning start",
+    "n_atoms": "Number of atoms",
     "hf_entity": "Hugging Face entity",
-    "checkpoint_buffer_mb": "Buffer in checkpoints",
-    "torch_deterministic": "Repeatable torch",
+    "checkpoint_buffer_mb": "Replay buffer in checkpoints",
+    "torch_deterministic": "Deterministic torch",
     "torch_threads": "Torch threads",
-    "tick_ms": "Tick",
+    "tick_ms": "Tick interval",
 }
-"""Where a name alone says too little. Searching finds the names too."""
+"""Labels of fields whose name is not a good label. Search matches names, too."""
 SHOWN_WHEN = (
     ShownWhen(fields=("video_every", "video_frames"), other="video", values=(True,)),
     ShownWhen(fields=("project", "entity", "mode", "use_proxy"), other="wandb", values=(True,)),
@@ -95,23 +96,23 @@ SHOWN_WHEN = (
     ShownWhen(fields=("proxy",), other="wandb", values=(True,)),
 )
 LONG_TEXTS = ("note",)
-_OF_PLAYING = ("Playing", "Pace", "Episodes", "Person")
-_LATER_GROUPS = ("Output", "Machine", *_OF_PLAYING, "Misbehaviour")
-"""What concerns the machine, playing, or the workbench: hardly anybody tunes these."""
+_PLAY_GROUPS = ("Playing", "Pace", "Episodes", "Person")
+_SECONDARY_GROUPS = ("Output", "Machine", *_PLAY_GROUPS, "Misbehaviour")
+"""Parameter groups that are rarely tuned: machine, play and output."""
 _EXTRAS = {
     "atari": "Packages for Atari games.",
     "mujoco": "Packages for MuJoCo environments.",
     "minigrid": "Packages for MiniGrid environments.",
-    "video": "Packages that write MP4 files; needed for videos.",
-    "wandb": "The Weights & Biases client; needed to track.",
-    "hub": "The Hugging Face client; needed to upload models.",
+    "video": "Packages that write MP4 files; required for videos.",
+    "wandb": "Weights & Biases client; required for tracking.",
+    "hub": "Hugging Face client; required for uploads of models.",
 }
 
 
 def title_of(name: str) -> str:
-    """As a sentence calls a field."""
-    words = name.replace("_", " ")
-    return TITLES.get(name) or words[:1].upper() + words[1:]
+    """The label of a field."""
+    text = name.replace("_", " ")
+    return TITLES.get(name) or text[:1].upper() + text[1:]
 
 
 def parameters_of(
@@ -120,14 +121,15 @@ def parameters_of(
     algorithm: Sequence[Parameter],
     implied_extras: Collection[str] = (),
 ) -> tuple[Parameter, ...]:
-    """What the section asks for; nothing when the worker has no use for it."""
+    """The fields of a section; empty if the worker does not support it."""
     match section:
         case "run":
             return _RUN
         case "params":
-            return tuple(each for each in algorithm if each.group not in _later_groups(worker))
+            groups = _secondary_groups(worker)
+            return tuple(parameter for parameter in algorithm if parameter.group not in groups)
         case "more_params":
-            return _later(worker, algorithm)
+            return _secondary(worker, algorithm)
         case "artifacts":
             return _artifacts(worker)
         case "tracking":
@@ -138,7 +140,7 @@ def parameters_of(
                     extra,
                     "bool",
                     extra in implied_extras,
-                    help=_EXTRAS.get(extra, f"The extra {extra}."),
+                    help=_EXTRAS.get(extra, f"Packages of the extra {extra}."),
                 )
                 for extra in worker.needs.extras
             )
@@ -152,42 +154,42 @@ def implied_extras(
     artifacts: Mapping[str, Any],
     tracking: Mapping[str, Any],
 ) -> frozenset[str]:
-    """The packages that a run needs because of its environment and of what it is to leave."""
-    wanted = {family}
+    """The extras that the environment and the artifacts of a run require."""
+    required = {family}
     if artifacts.get("video"):
-        wanted.add("video")
+        required.add("video")
     if tracking.get("wandb"):
-        wanted.add("wandb")
-    return frozenset(wanted.intersection(worker.needs.extras))
+        required.add("wandb")
+    return frozenset(required.intersection(worker.needs.extras))
 
 
 def tracks(worker: WorkerDescriptor) -> bool:
-    """Whether the worker can send what it measures to Weights & Biases."""
+    """Whether the worker can log to Weights & Biases."""
     return "wandb" in worker.needs.extras or "WANDB_API_KEY" in worker.needs.credentials
 
 
-def _later_groups(worker: WorkerDescriptor) -> tuple[str, ...]:
-    """Of a worker that plays nothing, such groups are about how it learns."""
+def _secondary_groups(worker: WorkerDescriptor) -> tuple[str, ...]:
+    """In a worker that cannot play, the play groups concern learning."""
     if "play" in worker.modes:
-        return _LATER_GROUPS
-    return tuple(group for group in _LATER_GROUPS if group not in _OF_PLAYING)
+        return _SECONDARY_GROUPS
+    return tuple(group for group in _SECONDARY_GROUPS if group not in _PLAY_GROUPS)
 
 
-def _later(worker: WorkerDescriptor, parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    groups = _later_groups(worker)
-    found = (each for each in parameters if each.group in groups)
-    return tuple(sorted(found, key=lambda each: _LATER_GROUPS.index(each.group)))
+def _secondary(worker: WorkerDescriptor, parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    groups = _secondary_groups(worker)
+    secondary = (parameter for parameter in parameters if parameter.group in groups)
+    return tuple(sorted(secondary, key=lambda parameter: groups.index(parameter.group)))
 
 
 def _artifacts(worker: WorkerDescriptor) -> tuple[Parameter, ...]:
-    found: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     if worker.lane != "telemetry":
-        found += (_TENSORBOARD,)
+        parameters += (_TENSORBOARD,)
     if worker.supports.checkpoints:
-        found += _CHECKPOINTS
+        parameters += _CHECKPOINTS
     if "video" in worker.needs.extras:
-        found += _VIDEO
-    return found
+        parameters += _VIDEO
+    return parameters
 
 
 def _parameter(name: str, kind: Any, default: Any = None, **more: Any) -> Parameter:
@@ -195,57 +197,79 @@ def _parameter(name: str, kind: Any, default: Any = None, **more: Any) -> Parame
 
 
 _RUN = (
-    _parameter("seed", "int", 1, min=0, help="Runs with the same seed and settings are equal."),
+    _parameter("seed", "int", 1, min=0, help="Random seed. Default: 1."),
     _parameter(
         "total_timesteps",
         "int",
         min=1,
         unit="steps",
-        help="How long it learns. Empty: as long as the algorithm usually needs.",
+        help="Stop after N steps. Empty: default of the algorithm.",
     ),
 )
 _TENSORBOARD = _parameter(
-    "tensorboard", "bool", True, help="Event files that TensorBoard and the charts here can read."
+    "tensorboard", "bool", True, help="Write TensorBoard event files. Default: on."
 )
 _CHECKPOINTS = (
     _parameter(
-        "checkpoint_every", "int", 0, min=0, unit="steps", help="0: one checkpoint at the end only."
+        "checkpoint_every",
+        "int",
+        0,
+        min=0,
+        unit="steps",
+        help="Steps between checkpoints. 0: only at the end. Default: 0.",
     ),
-    _parameter("checkpoints_kept", "int", 3, min=1, help="How many of the newest stay."),
+    _parameter(
+        "checkpoints_kept",
+        "int",
+        3,
+        min=1,
+        help="Number of newest checkpoints to keep. Default: 3.",
+    ),
 )
 _VIDEO = (
-    _parameter("video", "bool", False, help="MP4 files of some episodes."),
-    _parameter("video_every", "int", 100, min=1, unit="episodes", help="Which are filmed."),
-    _parameter("video_frames", "int", 1000, min=1, unit="frames", help="Then it is cut off."),
+    _parameter("video", "bool", False, help="Record episodes as MP4 files. Default: off."),
+    _parameter(
+        "video_every",
+        "int",
+        100,
+        min=1,
+        unit="episodes",
+        help="Record every Nth episode. Default: 100.",
+    ),
+    _parameter(
+        "video_frames",
+        "int",
+        1000,
+        min=1,
+        unit="frames",
+        help="Maximum number of frames per video. Default: 1000.",
+    ),
 )
 _TRACKING = (
-    _parameter("wandb", "bool", False, help="Send what is measured to Weights & Biases."),
-    _parameter("project", "str", "mosaic", help="Of Weights & Biases; made when it is new."),
-    _parameter("entity", "str", "", help="User or team. Empty: the one that the key belongs to."),
+    _parameter("wandb", "bool", False, help="Log metrics to Weights & Biases. Default: off."),
+    _parameter(
+        "project", "str", "mosaic", help="W&B project; created if missing. Default: mosaic."
+    ),
+    _parameter("entity", "str", "", help="W&B user or team. Empty: owner of the API key."),
     _parameter(
         "mode",
         "choice",
         "online",
         choices=("online", "offline"),
-        help="Offline keeps everything here, to be uploaded later with `wandb sync`.",
+        help="Upload offline runs later with `wandb sync`. Default: online.",
     ),
-    _parameter("use_proxy", "bool", False, help="For the traffic of Weights & Biases alone."),
+    _parameter("use_proxy", "bool", False, help="Proxy for W&B traffic only. Default: off."),
     _parameter(
         "proxy",
         "str",
         "",
-        help="Such as http://proxy:8080. Empty: WANDB_VPN_HTTPS_PROXY or WANDB_VPN_HTTP_PROXY."
-        " One with a password belongs there, never here.",
+        help="Address without password. Empty: WANDB_VPN_HTTPS_PROXY or WANDB_VPN_HTTP_PROXY.",
     ),
 )
 _ABOUT = (
-    _parameter(
-        "run_name", "str", "", help="What to call the run, here and in W&B. Empty: made up."
-    ),
-    _parameter("tags", "str", "", help="Separated by commas."),
-    _parameter("agent_id", "str", "", help="What to call the agent in telemetry. Empty: made up."),
-    _parameter(
-        "worker_id", "str", "", help="What to call the process in telemetry. Empty: made up."
-    ),
-    _parameter("note", "str", "", help="What you want to remember about this run."),
+    _parameter("run_name", "str", "", help="Display name, also in W&B. Empty: generated."),
+    _parameter("tags", "str", "", help="Comma-separated tags of the run."),
+    _parameter("agent_id", "str", "", help="Agent id in telemetry. Empty: generated."),
+    _parameter("worker_id", "str", "", help="Worker id in telemetry. Empty: generated."),
+    _parameter("note", "str", "", help="Free text about the run."),
 )

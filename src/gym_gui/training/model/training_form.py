@@ -1,31 +1,37 @@
-"""TrainingForm: the agent that is to be trained, and what was filled in for it.
+"""TrainingForm: the agent to train, its draft and its presets.
 
-Owned by `TrainingModel`, which takes `document` from here. Drafts are remembered per worker,
-algorithm and environment.
+Owned by `TrainingModel`, which submits `document`. Drafts are saved per worker, algorithm and
+environment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
-from gym_gui.training.feed.launching import Launcher, proxy_of_environment
-from gym_gui.training.model.training_badges import BadgeFact, badges_of
+from gym_gui.training.feed.launcher import (
+    Launcher,
+    make_preset,
+    proxy_from_environment,
+    to_preset_name,
+)
+from gym_gui.training.model.training_badges import BadgeInfo, badges_of
 from gym_gui.training.model.training_catalog import Agent, TrainingCatalog
 from gym_gui.training.model.training_draft import (
     Target,
     TrainingDraft,
     Values,
-    document_in,
-    document_of,
-    draft_of,
-    draft_text,
+    decode_draft,
+    encode_draft,
+    from_document,
     is_minimal,
-    merged,
-    remembered_draft,
+    merge_patch,
+    parse_document,
+    to_document,
 )
 from gym_gui.training.model.training_fields import (
     SECTIONS,
@@ -33,12 +39,11 @@ from gym_gui.training.model.training_fields import (
     implied_extras,
     parameters_of,
 )
-from gym_gui.training.model.training_presets import TrainingPresets
 from gym_gui.training.model.training_problems import (
-    Located,
+    SectionProblems,
+    find_annotation_problems,
     find_problems,
-    located,
-    problems_of_annotations,
+    group_by_section,
 )
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
@@ -47,17 +52,17 @@ from mosaic.envs.catalog import environment
 
 _AGENT_KEY = "training/agent"
 _DRAFT_KEY = "training/draft"
-_OF_ALGORITHM = ("params", "more_params")
+_PARAMETER_SECTIONS = ("params", "more_params")
 _PROXY_MISSING = Problem(
     ("artifacts", "wandb", "proxy"),
     "missing",
-    "is empty, and the environment names none.",
-    "Give an address such as http://proxy:8080, or set WANDB_VPN_HTTPS_PROXY.",
+    "is empty, and the environment sets no proxy.",
+    "Enter an address such as http://proxy:8080, or set WANDB_VPN_HTTPS_PROXY.",
 )
 
 
 class TrainingSettings(Protocol):
-    """What the window remembers from one start to the next."""
+    """The saved settings that the training dock uses; implemented by `SettingsStore`."""
 
     def text(self, key: str, default: str = "") -> str: ...
     def flag(self, key: str, default: bool) -> bool: ...
@@ -65,17 +70,17 @@ class TrainingSettings(Protocol):
 
 
 class TrainingForm(QObject):
-    """All of it is for the UI thread."""
+    """UI thread only."""
 
     agent_changed = Signal()
-    """Another agent, or the catalog is new: badges, help and the form's fields."""
+    """The agent or the catalog changed, and with it badges, help and fields."""
     agent_chosen = Signal()
-    """A person chose an agent, perhaps the one it was; after `agent_changed`."""
+    """The user chose an agent, possibly the same one; emitted after `agent_changed`."""
     draft_changed = Signal()
-    """The values were replaced, not typed."""
+    """The draft was replaced, not edited."""
     problems_changed = Signal()
     document_changed = Signal()
-    """What would be submitted is new."""
+    """`document` changed."""
 
     def __init__(
         self,
@@ -89,14 +94,14 @@ class TrainingForm(QObject):
         self._launcher = launcher
         self._notices = notices
         self._settings = settings
-        self._default_proxy = proxy_of_environment()
+        self._default_proxy = proxy_from_environment()
         self.catalog = catalog
         self.presets = TrainingPresets(launcher, notices, self)
         self.target = Target()
         self.draft = TrainingDraft()
-        self.problems: Located = {}
+        self.problems: SectionProblems = {}
         self._was_minimal = False
-        self._wished_agent = settings.text(_AGENT_KEY)
+        self._preferred_agent = settings.text(_AGENT_KEY)
         catalog.loaded.connect(self._on_catalog)
 
     # The agent and its environment.
@@ -108,25 +113,25 @@ class TrainingForm(QObject):
                 self._check()
             return
         self.target = Target(self.target.worker, self.target.algo, env_id, dict(env_kwargs))
-        self.catalog.look_at(env_id)
-        self._choose_fitting()
+        self.catalog.set_environment(env_id)
+        self._set_compatible_agent()
 
     def choose_agent(self, agent_id: str) -> None:
-        """By the person; remembered, also when another environment asks for another one."""
-        self._wish_agent(agent_id)
+        """Choose an agent for the user. Saved; used again wherever it is compatible."""
+        self._prefer_agent(agent_id)
         self.agent_chosen.emit()
 
-    def _wish_agent(self, agent_id: str) -> None:
-        self._wished_agent = agent_id
+    def _prefer_agent(self, agent_id: str) -> None:
+        self._preferred_agent = agent_id
         self._settings.set(_AGENT_KEY, agent_id)
-        self._take_agent(self.catalog.find(agent_id))
+        self._set_agent(self.catalog.find(agent_id))
 
     @property
     def agent(self) -> Agent | None:
         return self.catalog.find(f"{self.target.worker}/{self.target.algo}")
 
     @property
-    def badges(self) -> tuple[BadgeFact, ...]:
+    def badges(self) -> tuple[BadgeInfo, ...]:
         agent = self.agent
         return badges_of(agent, self.catalog.catalog) if agent else ()
 
@@ -146,67 +151,68 @@ class TrainingForm(QObject):
         return implied_extras(
             agent.descriptor,
             environment(self.target.env_id).family,
-            self.draft.of("artifacts"),
-            self.draft.of("tracking"),
+            self.draft.section("artifacts"),
+            self.draft.section("tracking"),
         )
 
     @property
     def recommended(self) -> Values:
-        """What the algorithm recommends for the environment's family and the draft has not."""
+        """Recommended parameters for the family of the environment that the draft lacks."""
         agent = self.agent
         if agent is None or agent.algorithm is None:
             return {}
-        wanted = agent.algorithm.recommended.get(environment(self.target.env_id).family, {})
-        given = self.draft.of("params")
-        defaults = {each.name: each.default for each in agent.algorithm.parameters}
+        family = environment(self.target.env_id).family
+        recommended = agent.algorithm.recommended.get(family, {})
+        params = self.draft.section("params")
+        defaults = {parameter.name: parameter.default for parameter in agent.algorithm.parameters}
         return {
             name: value
-            for name, value in wanted.items()
-            if given.get(name, defaults.get(name)) != value
+            for name, value in recommended.items()
+            if params.get(name, defaults.get(name)) != value
         }
 
     def use_recommended(self) -> None:
         self._replace_draft(
-            self.draft.with_values("params", {**self.draft.of("params"), **self.recommended})
+            self.draft.with_values("params", {**self.draft.section("params"), **self.recommended})
         )
 
     # The draft.
 
     def values(self, section: SectionId) -> Values:
-        """Of the section's fields; the algorithm's are in two sections, and in the draft one."""
-        if section not in _OF_ALGORITHM:
-            return self.draft.of(section)
+        """Values of a section. Both parameter sections are stored as `params` of the draft."""
+        if section not in _PARAMETER_SECTIONS:
+            return self.draft.section(section)
         names = {parameter.name for parameter in self.parameters(section)}
-        given = self.draft.of("params")
-        return {name: value for name, value in given.items() if name in names}
+        params = self.draft.section("params")
+        return {name: value for name, value in params.items() if name in names}
 
     def set_values(self, section: SectionId, values: Values) -> None:
-        """Typed by the person."""
+        """Apply an edit of the user."""
         if values == self.values(section):
             return
-        if section in _OF_ALGORITHM:
+        if section in _PARAMETER_SECTIONS:
             names = {parameter.name for parameter in self.parameters(section)}
-            given = self.draft.of("params").items()
-            kept = {name: value for name, value in given if name not in names}
-            self.draft = self.draft.with_values("params", kept | values)
+            params = self.draft.section("params").items()
+            others = {name: value for name, value in params if name not in names}
+            self.draft = self.draft.with_values("params", others | values)
         else:
             self.draft = self.draft.with_values(section, values)
-        self._keep_draft()
+        self._save_draft()
         self._check()
 
     def section_problems(self, section: SectionId) -> tuple[Problem, ...]:
-        """Those of its fields; of a parameter that is in no section, with the first."""
-        if section not in _OF_ALGORITHM:
+        """Problems of a section; those of an unknown parameter are in `params`."""
+        if section not in _PARAMETER_SECTIONS:
             return self.problems.get(section, ())
-        later = {parameter.name for parameter in self.parameters("more_params")}
+        secondary = {parameter.name for parameter in self.parameters("more_params")}
         return tuple(
             problem
             for problem in self.problems.get("params", ())
-            if (problem.path[0] in later) == (section == "more_params")
+            if (problem.path[0] in secondary) == (section == "more_params")
         )
 
     def reset(self) -> None:
-        """Everything back to its default; it can be undone."""
+        """Restore all defaults; offers to undo it."""
         before, target = self.draft, self.target
         self._replace_draft(TrainingDraft())
 
@@ -214,12 +220,12 @@ class TrainingForm(QObject):
             if self.target == target:
                 self._replace_draft(before)
 
-        self._notices.offer("Everything is back to its default.", "Undo", undo)
+        self._notices.offer("All settings were reset to their defaults.", "Undo", undo)
 
     @property
     def document(self) -> Values:
-        """The configuration as it would be submitted."""
-        return document_of(
+        """The run configuration to submit."""
+        return to_document(
             self.draft,
             self.target,
             is_minimal=self.is_minimal,
@@ -227,56 +233,49 @@ class TrainingForm(QObject):
             implied_extras=self._implied_extras,
         )
 
-    def take_document(self, document: Mapping[str, Any]) -> bool:
-        """Of a preset, a file or another run. Another agent is chosen when it names one.
+    def apply_document(self, document: Mapping[str, Any]) -> bool:
+        """Load a configuration of a preset, a file or another run, and choose its agent.
 
-        Returns whether it could be taken; the person is told why not.
+        Returns False, and posts a notice, if the agent is unknown.
         """
         agent_id = f"{document.get('worker', self.target.worker)}/" + str(
             document.get("algo", self.target.algo)
         )
         if self.catalog.find(agent_id) is None:
             self._notices.post(
-                f"There is no {agent_id.replace('/', ' ')} here; the settings stay as they are.",
+                f"Unknown agent {agent_id.replace('/', ' ')}; the settings were not changed.",
                 tone="warning",
             )
             return False
         if agent_id != f"{self.target.worker}/{self.target.algo}":
-            self._wish_agent(agent_id)
+            self._prefer_agent(agent_id)
         if is_minimal(document) != self.is_minimal and self.offers_minimal:
             self.set_minimal(is_minimal(document))
-        self._replace_draft(self._tidy(draft_of(document)))
-        there = document.get("env_id", self.target.env_id)
-        if there != self.target.env_id:
-            self._notices.post(
-                f"These settings are of {there}; they were taken over for {self.target.env_id}."
-            )
+        self._replace_draft(self._drop_defaults(from_document(document)))
+        env_id = document.get("env_id", self.target.env_id)
+        if env_id != self.target.env_id:
+            self._notices.post(f"Settings of {env_id} were applied to {self.target.env_id}.")
         return True
 
-    def _tidy(self, draft: TrainingDraft) -> TrainingDraft:
-        """Without what is as it would be anyway: only changes are marked, and kept."""
-        self.draft = draft  # which extras are on by themselves depends on it
+    def _drop_defaults(self, draft: TrainingDraft) -> TrainingDraft:
+        """Remove values that equal their default, so that only changes are marked and saved."""
+        self.draft = draft  # The implied extras depend on it.
         for section in SECTIONS:
-            kept: SectionId = "params" if section == "more_params" else section
-            draft = draft.without_defaults(kept, self.parameters(section))
+            target: SectionId = "params" if section == "more_params" else section
+            draft = draft.without_defaults(target, self.parameters(section))
         return draft
 
     @property
-    def without_field(self) -> tuple[str, ...]:
-        """What was pasted or loaded and has no field here: it goes into the run all the same."""
-        return tuple(sorted(self.draft.rest))
-
-    @property
     def changed_count(self) -> int:
-        """How many settings are not as they would be by themselves."""
-        return len(self.draft.rest) + sum(map(len, self.draft.values.values()))
+        """Number of settings that differ from their default."""
+        return len(self.draft.other_fields) + sum(map(len, self.draft.values.values()))
 
-    def leave_out_rest(self) -> None:
-        self._replace_draft(replace(self.draft, rest={}))
+    def remove_other_fields(self) -> None:
+        self._replace_draft(replace(self.draft, other_fields={}))
 
     def paste(self, text: str) -> None:
         try:
-            self.take_document(document_in(text))
+            self.apply_document(parse_document(text))
         except UserError as error:
             self._notices.fail(error)
 
@@ -290,7 +289,7 @@ class TrainingForm(QObject):
             self,
             path,
             data,
-            lambda _: self._notices.post(f"Saved as {path}.", tone="good"),
+            lambda _: self._notices.post(f"Saved {path}.", tone="good"),
             self._notices.fail,
         )
 
@@ -298,7 +297,7 @@ class TrainingForm(QObject):
         self.presets.save(name, self.document)
 
     def load_preset(self, name: str) -> None:
-        self.presets.load(name, self.take_document)
+        self.presets.load(name, self.apply_document)
 
     # Minimal telemetry: a setting per worker, shared with the live view.
 
@@ -329,38 +328,38 @@ class TrainingForm(QObject):
         self._settings.set(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
         self._check()
 
-    def look_at_minimal(self) -> None:
-        """Another view may have changed the setting."""
+    def refresh_minimal(self) -> None:
+        """Another view may have changed minimal telemetry."""
         if self.is_minimal != self._was_minimal:
             self._check()
 
-    # What follows from all that.
+    # Updates.
 
     def _on_catalog(self) -> None:
         if self.agent is None or self.agent.reason:
-            self._choose_fitting()
+            self._set_compatible_agent()
         else:
             self.agent_changed.emit()
             self._check()
 
-    def _choose_fitting(self) -> None:
-        wished = self.catalog.find(self._wished_agent)
-        if wished is None or wished.reason:
-            wished = self.catalog.to_begin_with(self._wished_agent)
-        self._take_agent(wished)
+    def _set_compatible_agent(self) -> None:
+        agent = self.catalog.find(self._preferred_agent)
+        if agent is None or agent.reason:
+            agent = self.catalog.default_agent(self._preferred_agent)
+        self._set_agent(agent)
 
-    def _take_agent(self, agent: Agent | None) -> None:
+    def _set_agent(self, agent: Agent | None) -> None:
         worker, algo = agent.id.split("/", 1) if agent else ("", "")
         self.target = Target(worker, algo, self.target.env_id, self.target.env_kwargs)
-        self.draft = remembered_draft(self._settings.text(self._draft_key()))
+        self.draft = decode_draft(self._settings.text(self._draft_key()))
         if agent is not None:
-            self.presets.look_at(worker, self.target.env_id)
+            self.presets.list_for(worker, self.target.env_id)
         self.agent_changed.emit()
         self._check()
 
     def _replace_draft(self, draft: TrainingDraft) -> None:
         self.draft = draft
-        self._keep_draft()
+        self._save_draft()
         self.draft_changed.emit()
         self._check()
 
@@ -368,28 +367,87 @@ class TrainingForm(QObject):
         target = self.target
         return f"{_DRAFT_KEY}/{target.worker}/{target.algo}/{target.env_id}"
 
-    def _keep_draft(self) -> None:
+    def _save_draft(self) -> None:
         if self.target.worker:
-            self._settings.set(self._draft_key(), draft_text(self.draft))
+            self._settings.set(self._draft_key(), encode_draft(self.draft))
 
     def _check(self) -> None:
         self._was_minimal = self.is_minimal
         agent = self.agent
-        found: tuple[Problem, ...] = ()
+        problems: tuple[Problem, ...] = ()
         if agent is not None and agent.descriptor is not None and self.target.env_id:
-            found = find_problems(self.document, agent.descriptor)
-            tracking = self.draft.of("tracking")
+            problems = find_problems(self.document, agent.descriptor)
+            tracking = self.draft.section("tracking")
             if tracking.get("use_proxy") and not (tracking.get("proxy") or self._default_proxy):
-                found = (*(p for p in found if p.path != _PROXY_MISSING.path), _PROXY_MISSING)
-            found += problems_of_annotations(self.draft.tags, self.draft.note)
-        self.show_problems(found)
+                others = (problem for problem in problems if problem.path != _PROXY_MISSING.path)
+                problems = (*others, _PROXY_MISSING)
+            problems += find_annotation_problems(self.draft.tags, self.draft.note)
+        self.show_problems(problems)
         self.document_changed.emit()
 
     def show_problems(self, problems: tuple[Problem, ...]) -> None:
-        """Found here, or said by the daemon."""
-        self.problems = located(problems)
+        """Replace the problems, found locally or reported by the daemon."""
+        self.problems = group_by_section(problems)
         self.problems_changed.emit()
 
     def patch(self, text: str) -> None:
-        """A JSON merge patch, such as a remedy of preflight has."""
-        self.take_document(merged(self.document, document_in(text)))
+        """Apply a JSON merge patch, such as the remedy of a preflight check."""
+        self.apply_document(merge_patch(self.document, parse_document(text)))
+
+
+class TrainingPresets(QObject):
+    """The presets of a worker and an environment. Owned by `TrainingForm`."""
+
+    changed = Signal()
+
+    def __init__(self, launcher: Launcher, notices: Notices, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._launcher = launcher
+        self._notices = notices
+        self.names: tuple[str, ...] = ()
+        self._worker = ""
+        self._env_id = ""
+
+    def list_for(self, worker: str, env_id: str) -> None:
+        """List the presets again, of this worker and environment."""
+        self._worker, self._env_id = worker, env_id
+
+        def show(names: tuple[str, ...]) -> None:
+            if (worker, env_id) == (self._worker, self._env_id) and names != self.names:
+                self.names = names
+                self.changed.emit()
+
+        self._launcher.presets_for(self, worker, env_id, show)
+
+    def save(self, title: str, document: Mapping[str, Any]) -> None:
+        name = to_preset_name(title)
+
+        def on_saved(_path: Path) -> None:
+            self._notices.post(f"Saved the preset {name}.", tone="good")
+            self._refresh()
+
+        self._launcher.save_preset(self, name, make_preset(document), on_saved, self._notices.fail)
+
+    def load(self, name: str, apply: Callable[[Mapping[str, Any]], object]) -> None:
+        def on_loaded(document: dict[str, Any]) -> None:
+            apply(document)
+
+        def on_failure(error: UserError) -> None:
+            self._notices.fail(error)
+            self._refresh()
+
+        self._launcher.load_preset(self, name, on_loaded, on_failure)
+
+    def delete(self, name: str) -> None:
+        """Offers to undo it."""
+
+        def on_deleted(document: dict[str, Any]) -> None:
+            self._notices.offer(
+                f"Deleted the preset {name}.", "Undo", lambda: self.save(name, document)
+            )
+            self._refresh()
+
+        self._launcher.delete_preset(self, name, on_deleted, self._notices.fail)
+
+    def _refresh(self) -> None:
+        self.list_for(self._worker, self._env_id)

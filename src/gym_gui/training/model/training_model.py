@@ -1,6 +1,6 @@
-"""TrainingModel: the training dock: a form, whether it can start, starting it, and its run.
+"""TrainingModel: the training dock: catalog, form, readiness, launch and launched run.
 
-The environment comes from outside (`set_environment`). Shown by `training.view.training_panel`.
+The environment is set with `set_environment`. Shown by `training.view.training_panel`.
 """
 
 import json
@@ -16,13 +16,13 @@ from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.training.feed.launching import Launched, Launcher
+from gym_gui.training.feed.launcher import Launched, Launcher
 from gym_gui.training.model.training_catalog import TrainingCatalog
-from gym_gui.training.model.training_draft import OF_THE_RUN_ALONE, without_defaults
+from gym_gui.training.model.training_draft import RUN_ONLY_FIELDS, without_defaults
 from gym_gui.training.model.training_fields import title_of
 from gym_gui.training.model.training_form import TrainingForm, TrainingSettings
 from gym_gui.training.model.training_notes import TrainingNotes
-from gym_gui.training.model.training_problems import problems_in, problems_of
+from gym_gui.training.model.training_problems import problems_in_error, problems_in_preflight
 from gym_gui.training.model.training_readiness import TrainingReadiness
 from gym_gui.training.model.training_run import TrainingRun
 from mosaic.contract.errors import UserError
@@ -34,17 +34,16 @@ _ALLOWED_KEY = "training/allowed"
 
 
 class TrainingModel(QObject):
-    """Made once, by the wiring. `close` does not wait; `join` does."""
+    """Created once, by the training dock. `close` does not wait; `join` does."""
 
     state_changed = Signal()
-    """Whether it can be launched, and why not."""
+    """`launch_problem` or the consent request changed."""
     launched = Signal(str)
+    """The id of the launched run."""
     key_requested = Signal(str)
-    """The name of a credential that a person wants to set."""
+    """The name of the credential to set."""
     disk_space_requested = Signal()
-    """The person wants to free disk space."""
     environment_requested = Signal()
-    """The person wants to choose another environment."""
 
     def __init__(
         self,
@@ -69,52 +68,52 @@ class TrainingModel(QObject):
         self.run = TrainingRun(self._launcher, notices, settings, runs, self)
         self.is_launching = False
         self.environment_problem = ""
-        """Why the environment cannot be made as it is set."""
-        self._waiting_run: tuple[Mapping[str, Any], str] | None = None
-        """A run that is to be duplicated as soon as the workers are known."""
-        self.consent_wanted = False
-        """The person pressed Launch, and has not yet allowed the worker to run."""
-        self.form.agent_changed.connect(self.refuse_consent)
+        """Why the environment cannot be created with its settings."""
+        self._pending_run: tuple[Mapping[str, Any], str] | None = None
+        """A run to duplicate once the catalog is loaded."""
+        self.is_consent_requested = False
+        """The user launched a worker that has not been allowed to run yet."""
+        self.form.agent_changed.connect(self.decline_consent)
         self.form.document_changed.connect(self._on_document)
         self.readiness.changed.connect(self._on_readiness)
-        self.readiness.refused.connect(self._on_refused)
+        self.readiness.rejected.connect(self._on_rejected)
         self.readiness.installed.connect(self.catalog.refresh)
         self.notes.changed.connect(self.state_changed)
-        self.catalog.loaded.connect(self._take_waiting_run)
+        self.catalog.loaded.connect(self._duplicate_pending_run)
         link.changed.connect(self._on_link)
 
     def set_environment(
         self, env_id: str, env_kwargs: Mapping[str, Any], problem: str = ""
     ) -> None:
-        """`problem`: why it cannot be made so; nothing can be launched then."""
-        is_news = problem != self.environment_problem
+        """`problem`: why the environment cannot be created; prevents a launch."""
+        is_changed = problem != self.environment_problem
         self.environment_problem = problem
         self.form.set_environment(env_id, env_kwargs)
-        if is_news:
+        if is_changed:
             self._on_document()
         self.state_changed.emit()
 
-    def take_run(self, config: Mapping[str, Any], source: str) -> None:
-        """Fill in what another run was asked to be, but for its environment; `source` names it."""
+    def duplicate_run(self, config: Mapping[str, Any], title: str) -> None:
+        """Load the configuration of another run, except for its environment."""
         if not self.catalog.is_known:
-            self._waiting_run = (config, source)
+            self._pending_run = (config, title)
             return
         short = without_defaults(config)
-        document = {name: short[name] for name in short if name not in OF_THE_RUN_ALONE}
+        document = {name: short[name] for name in short if name not in RUN_ONLY_FIELDS}
         if document.get("mode", "train") != "train":
-            self._notices.post(f"{source} was not trained; there is nothing to duplicate.")
+            self._notices.post(f"{title} is not a training run and cannot be duplicated.")
             return
-        if not self.form.take_document(document):
+        if not self.form.apply_document(document):
             return
-        told = {name: value for name, value in document.items() if not name.startswith("env_")}
-        text = json.dumps(told, indent=2, ensure_ascii=False)
-        self.notes.tell(f"Draft from {source}", text)
-        self._notices.post(f"The form holds the settings of {source}.", tone="good")
+        applied = {name: value for name, value in document.items() if not name.startswith("env_")}
+        text = json.dumps(applied, indent=2, ensure_ascii=False)
+        self.notes.add(f"Draft from {title}", text)
+        self._notices.post(f"Loaded the settings of {title}.", tone="good")
 
-    def _take_waiting_run(self) -> None:
-        if self._waiting_run is not None and self.catalog.is_known:
-            waiting, self._waiting_run = self._waiting_run, None
-            self.take_run(*waiting)
+    def _duplicate_pending_run(self) -> None:
+        if self._pending_run is not None and self.catalog.is_known:
+            pending, self._pending_run = self._pending_run, None
+            self.duplicate_run(*pending)
 
     @property
     def worker_label(self) -> str:
@@ -123,47 +122,48 @@ class TrainingModel(QObject):
 
     @property
     def launch_problem(self) -> str:
-        """Why it cannot be launched now; empty when it can."""
-        if not self._launcher.can_ask:
+        """Why nothing can be launched now; empty: Launch is possible."""
+        if not self._launcher.is_connected:
             return "Connecting to the daemon."
         if not self._link.is_ready:
-            return "The daemon does not answer; it is being looked for."
+            return "The daemon does not answer. Reconnecting."
         agent = self.form.agent
         if agent is None:
-            told = self.catalog.problem
-            if told is not None:
-                return f"{told.message} {told.remedy}".strip()
-            return "No worker here can train." if self.catalog.is_known else "Asking for workers."
+            problem = self.catalog.problem
+            if problem is not None:
+                return f"{problem.message} {problem.remedy}".strip()
+            return "No worker can train." if self.catalog.is_known else "Loading workers."
         if agent.reason:
             return agent.reason
         if self.environment_problem:
             return self.environment_problem
-        wrong = [problem for found in self.form.problems.values() for problem in found]
-        return _what_is_wrong(wrong) if wrong else self._not_ready()
+        invalid = [problem for section in self.form.problems.values() for problem in section]
+        return _summarize(invalid) if invalid else self._readiness_problem()
 
-    def _not_ready(self) -> str:
+    def _readiness_problem(self) -> str:
         readiness = self.readiness
         if self.is_launching:
             return "Launching."
         if readiness.problem is not None:
             return f"{readiness.problem.message} {readiness.problem.remedy}".strip()
-        if readiness.installing is not None:
-            return f"Installing {readiness.installing.bundle}."
+        if readiness.installation is not None:
+            return f"Installing {readiness.installation.bundle}."
         if not readiness.is_current or readiness.report is None:
-            return "Checking whether it can start."
-        blocking = [i for i in readiness.report.items if i.status is CheckStatus.BLOCKING]
-        return f"{blocking[0].message} {blocking[0].remedy}".strip() if blocking else ""
+            return "Running preflight."
+        items = readiness.report.items
+        blocking = next((item for item in items if item.status is CheckStatus.BLOCKING), None)
+        return f"{blocking.message} {blocking.remedy}".strip() if blocking else ""
 
     @property
     def needs_consent(self) -> bool:
         return not self._settings.flag(f"{_ALLOWED_KEY}/{self.form.target.worker}", False)
 
     def launch(self) -> None:
-        """Returns at once; `launched` tells the run. A worker's first run is asked for first."""
+        """Submit the run without blocking. The first run of a worker requires consent."""
         if self.launch_problem:
             return
         if self.needs_consent:
-            self.consent_wanted = True
+            self.is_consent_requested = True
             self.state_changed.emit()
             return
         self.is_launching = True
@@ -175,23 +175,23 @@ class TrainingModel(QObject):
             draft.tags,
             draft.note,
             self._on_launched,
-            self._on_not_launched,
+            self._on_launch_failed,
         )
 
     def allow_and_launch(self) -> None:
         self._settings.set(f"{_ALLOWED_KEY}/{self.form.target.worker}", True)
-        self.consent_wanted = False
+        self.is_consent_requested = False
         self.launch()
 
-    def refuse_consent(self) -> None:
-        self.consent_wanted = False
+    def decline_consent(self) -> None:
+        self.is_consent_requested = False
         self.state_changed.emit()
 
-    def try_out(self) -> None:
-        """A dry run: also of what has problems, as long as the daemon takes it."""
+    def dry_run(self) -> None:
+        """Start a dry run, also of an invalid configuration."""
         agent = self.form.agent
         if agent is not None:
-            self.notes.try_out(self.form.document, agent.label)
+            self.notes.dry_run(self.form.document, agent.label)
 
     def close(self) -> None:
         self.readiness.close()
@@ -210,7 +210,7 @@ class TrainingModel(QObject):
             return
         self._was_ready = self._link.is_ready
         if self._was_ready:
-            self.readiness.check_again()  # it may be another daemon, and nobody was asked meanwhile
+            self.readiness.check_again()  # It may be another daemon.
         self.state_changed.emit()
 
     def _on_document(self) -> None:
@@ -219,17 +219,17 @@ class TrainingModel(QObject):
         can_check = agent is not None and not (
             agent.reason or form.problems or self.environment_problem
         )
-        self.readiness.look_at(form.document if can_check and form.target.env_id else None)
+        self.readiness.check(form.document if can_check and form.target.env_id else None)
 
     def _on_readiness(self) -> None:
         report = self.readiness.report
         if self.readiness.is_current and report is not None and report.is_blocked:
-            self.form.show_problems(problems_of(report.items))
+            self.form.show_problems(problems_in_preflight(report.items))
         self.state_changed.emit()
 
-    def _on_refused(self, error: UserError) -> None:
-        _log.warning("C380 the trainer refused the configuration: %s", error)
-        self.form.show_problems(problems_in(error))
+    def _on_rejected(self, error: UserError) -> None:
+        _log.warning("C380 the trainer rejected the configuration: %s", error)
+        self.form.show_problems(problems_in_error(error))
 
     def _on_launched(self, launched: Launched) -> None:
         self.is_launching = False
@@ -239,14 +239,14 @@ class TrainingModel(QObject):
         if launched.problem is not None:
             self._notices.fail(launched.problem)
 
-    def _on_not_launched(self, error: UserError) -> None:
+    def _on_launch_failed(self, error: UserError) -> None:
         self.is_launching = False
-        self._on_refused(error)
+        self._on_rejected(error)
         self._notices.fail(error)
         self.state_changed.emit()
 
-    def follow_remedy(self, action: str, argument: str) -> None:
-        """A remedy of the check list that was clicked."""
+    def run_remedy(self, action: str, argument: str) -> None:
+        """Run the action of a preflight check."""
         match action:
             case "install_bundle" | "repair_bundle":
                 self.readiness.install(argument, is_repair=action == "repair_bundle")
@@ -260,9 +260,9 @@ class TrainingModel(QObject):
                 self.key_requested.emit(argument)
 
 
-def _what_is_wrong(problems: Sequence[Problem]) -> str:
-    """`2 fields are to be corrected: Seed, Learning rate.`."""
+def _summarize(problems: Sequence[Problem]) -> str:
+    """`2 fields are invalid: Seed, Learning rate.`."""
     names = [title_of(str(problem.path[-1])) for problem in problems if problem.path]
     count = "One field is" if len(problems) == 1 else f"{len(problems)} fields are"
-    named = ", ".join(dict.fromkeys(name for name in names if name))
-    return f"{count} to be corrected" + (f": {named}." if named else ".")
+    listed = ", ".join(dict.fromkeys(name for name in names if name))
+    return f"{count} invalid" + (f": {listed}." if listed else ".")

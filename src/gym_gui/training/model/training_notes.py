@@ -1,6 +1,6 @@
-"""TrainingNotes: what dry runs said and where a draft came from, in full and with the time.
+"""TrainingNotes: results of dry runs, and the origin of the draft, newest first.
 
-Shown by the notes of the dock.
+Owned by `TrainingModel`, shown by `NotesView` of the training panel.
 """
 
 import shlex
@@ -11,25 +11,25 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.training.feed.launching import Launcher
+from gym_gui.training.feed.launcher import Launcher
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import DryRunReport
 
-_MOST = 20
+_MAX_NOTES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One dry run, or one thing that was done."""
+    """The result of a dry run, or a message about the draft."""
 
-    at: float
+    created_at: float
     title: str
-    is_good: bool
+    is_success: bool
     text: str
 
 
 class TrainingNotes(QObject):
-    """The newest note first. Owned by `TrainingModel`."""
+    """UI thread only."""
 
     changed = Signal()
 
@@ -37,39 +37,38 @@ class TrainingNotes(QObject):
         super().__init__(parent)
         self._launcher = launcher
         self.notes: tuple[Note, ...] = ()
-        self.is_trying = False
+        self.is_dry_running = False
 
-    def try_out(self, document: Mapping[str, Any], label: str) -> None:
-        """Let the worker itself judge the configuration, without training."""
-        if self.is_trying or not self._launcher.can_ask:
+    def dry_run(self, document: Mapping[str, Any], label: str) -> None:
+        """Validate the configuration in the worker, without training."""
+        if self.is_dry_running or not self._launcher.is_connected:
             return
-        self.is_trying = True
+        self.is_dry_running = True
         self.changed.emit()
         self._launcher.dry_run(
             self,
             document,
-            lambda report: self._add(_note_of(label, report)),
-            lambda error: self._add(_note_of_refusal(label, error)),
+            lambda report: self._on_dry_run(_report_note(label, report)),
+            lambda error: self._on_dry_run(_error_note(label, error)),
         )
 
-    def tell(self, title: str, text: str) -> None:
-        """Something that went as it should."""
-        self._keep(Note(time.time(), title, True, text))
+    def add(self, title: str, text: str) -> None:
+        self._prepend(Note(time.time(), title, True, text))
 
     def clear(self) -> None:
         self.notes = ()
         self.changed.emit()
 
-    def _add(self, note: Note) -> None:
-        self.is_trying = False
-        self._keep(note)
+    def _on_dry_run(self, note: Note) -> None:
+        self.is_dry_running = False
+        self._prepend(note)
 
-    def _keep(self, note: Note) -> None:
-        self.notes = (note, *self.notes)[:_MOST]
+    def _prepend(self, note: Note) -> None:
+        self.notes = (note, *self.notes)[:_MAX_NOTES]
         self.changed.emit()
 
 
-def _note_of(label: str, report: DryRunReport) -> Note:
+def _report_note(label: str, report: DryRunReport) -> Note:
     seconds = f"{report.duration_s:.1f} s"
     title = (
         f"Dry run of {label} passed in {seconds}"
@@ -80,6 +79,6 @@ def _note_of(label: str, report: DryRunReport) -> Note:
     return Note(time.time(), title, report.ok, "\n\n".join(part for part in parts if part))
 
 
-def _note_of_refusal(label: str, error: UserError) -> Note:
+def _error_note(label: str, error: UserError) -> Note:
     text = "\n".join(part for part in (error.message, error.remedy, error.code) if part)
-    return Note(time.time(), f"Dry run of {label} could not be made", False, text)
+    return Note(time.time(), f"Dry run of {label} could not start", False, text)

@@ -1,4 +1,4 @@
-"""What is wrong with a draft, by section and field: found here, or said by the daemon."""
+"""Validation problems of a draft by section and field, found locally or reported by the daemon."""
 
 import dataclasses
 import re
@@ -6,107 +6,110 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.training.model.training_fields import FIELD_POSITIONS, SectionId
+from gym_gui.training.model.training_fields import CONFIG_FIELDS, SectionId
 from mosaic.contract.descriptor import WorkerDescriptor, validate_params
 from mosaic.contract.errors import UserError
 from mosaic.contract.problems import DocumentError, Path, Problem
 from mosaic.contract.readiness import CheckStatus, PreflightItem
 from mosaic.contract.run_config import RunConfigError, load_run_config
 
-Located = dict[SectionId | None, tuple[Problem, ...]]
-"""Problems whose path is the field's name; those of no field of the form under None."""
+SectionProblems = dict[SectionId | None, tuple[Problem, ...]]
+"""By section, with the name of the field as path; None: problems without a field in the form."""
 
-_LONGEST_TAG, _MOST_TAGS, _LONGEST_NOTE = 100, 50, 10_000
-"""As the daemon takes them."""
-_ON_THE_RUN = ("tags", "note")
-_SAID = re.compile(r"`(?P<field>[A-Za-z_][\w.\-]*)`:? (?P<what>.+)")
+_MAX_TAG_LENGTH, _MAX_TAGS, _MAX_NOTE_LENGTH = 100, 50, 10_000
+"""Limits of the daemon."""
+_ANNOTATIONS = ("tags", "note")
+_FIELD_MESSAGE = re.compile(r"`(?P<field>[A-Za-z_][\w.\-]*)`:? (?P<message>.+)")
 
 
 def find_problems(document: Mapping[str, Any], worker: WorkerDescriptor) -> tuple[Problem, ...]:
-    """Quick enough to be asked for at every key."""
-    found: list[Problem] = []
+    """Validate a configuration. Fast enough to run on every key press."""
+    problems: list[Problem] = []
     try:
         load_run_config(document)
     except RunConfigError as error:
-        found += error.problems
+        problems += error.problems
     params = document.get("params")
     algo = document.get("algo")
     if isinstance(params, dict):
-        told = validate_params(worker, algo if isinstance(algo, str) else None, params)
-        known = {problem.path for problem in found}
-        found += [problem for problem in told.problems if problem.path not in known]
-    return tuple(found)
+        checked = validate_params(worker, algo if isinstance(algo, str) else None, params)
+        known = {problem.path for problem in problems}
+        problems += [problem for problem in checked.problems if problem.path not in known]
+    return tuple(problems)
 
 
-def problems_of_annotations(tags: Sequence[str], note: str) -> tuple[Problem, ...]:
-    """Of what is written on the run after it was submitted, when it is too late to refuse it."""
-    found: list[Problem] = []
-    bad = next((tag for tag in tags if len(tag) > _LONGEST_TAG or not tag.isprintable()), None)
-    if bad is not None:
-        message = f"has one that is not allowed: {bad[:40]!r}."
-        remedy = f"A tag has up to {_LONGEST_TAG} characters that can be printed."
-        found.append(Problem(("tags",), "value", message, remedy))
-    elif len(tags) > _MOST_TAGS:
-        remedy = f"A run has at most {_MOST_TAGS}; leave some out."
-        found.append(Problem(("tags",), "value", f"are {len(tags)}.", remedy))
-    if len(note) > _LONGEST_NOTE:
-        remedy = f"Keep it below {_LONGEST_NOTE:,}; longer texts belong into a file."
-        found.append(Problem(("note",), "value", f"has {len(note):,} characters.", remedy))
-    elif any(_is_control(letter) for letter in note):
-        remedy = "Give plain text; new lines and tabs are fine."
-        found.append(Problem(("note",), "value", "has control characters.", remedy))
-    return tuple(found)
+def find_annotation_problems(tags: Sequence[str], note: str) -> tuple[Problem, ...]:
+    """Validate tags and note here: the daemon receives them after the run was submitted."""
+    problems: list[Problem] = []
+    invalid = next(
+        (tag for tag in tags if len(tag) > _MAX_TAG_LENGTH or not tag.isprintable()), None
+    )
+    if invalid is not None:
+        message = f"contains an invalid tag: {invalid[:40]!r}."
+        remedy = f"Use at most {_MAX_TAG_LENGTH} printable characters per tag."
+        problems.append(Problem(("tags",), "value", message, remedy))
+    elif len(tags) > _MAX_TAGS:
+        message = f"contains {len(tags)} tags."
+        problems.append(Problem(("tags",), "value", message, f"Use at most {_MAX_TAGS}."))
+    if len(note) > _MAX_NOTE_LENGTH:
+        message = f"has {len(note):,} characters."
+        remedy = f"Use at most {_MAX_NOTE_LENGTH:,}."
+        problems.append(Problem(("note",), "value", message, remedy))
+    elif any(_is_control(character) for character in note):
+        remedy = "Use plain text; new lines and tabs are allowed."
+        problems.append(Problem(("note",), "value", "contains control characters.", remedy))
+    return tuple(problems)
 
 
-def located(problems: Iterable[Problem]) -> Located:
+def group_by_section(problems: Iterable[Problem]) -> SectionProblems:
     by_section: dict[SectionId | None, list[Problem]] = {}
     for problem in problems:
         section, name = _field_at(problem.path)
         path = problem.path if section is None else (name,)
-        # A field has no null to give: nothing is typed.
-        remedy = problem.remedy.replace(" or null.", ", or nothing.")
-        told = dataclasses.replace(problem, path=path, remedy=remedy)
-        by_section.setdefault(section, []).append(told)
-    return {section: tuple(found) for section, found in by_section.items()}
+        # A field cannot be null, but it can be empty.
+        remedy = problem.remedy.replace(" or null.", ", or leave it empty.")
+        field_problem = dataclasses.replace(problem, path=path, remedy=remedy)
+        by_section.setdefault(section, []).append(field_problem)
+    return {section: tuple(problems) for section, problems in by_section.items()}
 
 
-def problems_in(error: UserError) -> tuple[Problem, ...]:
-    """The fields that a refusal names."""
+def problems_in_error(error: UserError) -> tuple[Problem, ...]:
+    """The fields that an error of the daemon names."""
     if isinstance(error, DocumentError):
         return error.problems
     lines = error.message.splitlines()
     if len(lines) == 1:
-        return tuple(_problem_said(error.message, error.remedy))
-    return tuple(problem for line in lines for problem in _problem_said(line, ""))
+        return tuple(_parse_problem(error.message, error.remedy))
+    return tuple(problem for line in lines for problem in _parse_problem(line, ""))
 
 
-def problems_of(items: Iterable[PreflightItem]) -> tuple[Problem, ...]:
-    """The fields that block, as preflight says."""
+def problems_in_preflight(items: Iterable[PreflightItem]) -> tuple[Problem, ...]:
+    """The fields that blocking checks name."""
     return tuple(
         problem
         for item in items
         if item.status is CheckStatus.BLOCKING
-        for problem in _problem_said(item.message, item.remedy)
+        for problem in _parse_problem(item.message, item.remedy)
     )
 
 
-def _is_control(letter: str) -> bool:
-    return letter not in "\n\t" and unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
+def _is_control(character: str) -> bool:
+    return character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
 
 
-def _problem_said(text: str, remedy: str) -> Iterable[Problem]:
-    if found := _SAID.search(text):
-        yield Problem(tuple(found["field"].split(".")), "value", found["what"], remedy)
+def _parse_problem(text: str, remedy: str) -> Iterable[Problem]:
+    if match := _FIELD_MESSAGE.search(text):
+        yield Problem(tuple(match["field"].split(".")), "value", match["message"], remedy)
 
 
 def _field_at(path: Path) -> tuple[SectionId | None, str]:
     if path[:1] == ("params",) and len(path) > 1:
         return "params", str(path[1])
-    if len(path) == 1 and path[0] in _ON_THE_RUN:
+    if len(path) == 1 and path[0] in _ANNOTATIONS:
         return "about", str(path[0])
     if path[:2] == ("bundle", "extras"):
         return "extras", ""
-    for position in FIELD_POSITIONS:
-        if path[: len(position.path)] == position.path:
-            return position.section, position.name
+    for field in CONFIG_FIELDS:
+        if path[: len(field.path)] == field.path:
+            return field.section, field.name
     return None, ""

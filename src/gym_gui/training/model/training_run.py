@@ -1,6 +1,6 @@
-"""TrainingRun: the run that was launched from the dock, followed to its end and beyond.
+"""TrainingRun: the run that was launched last from the dock, until it is dismissed.
 
-Owned by `TrainingModel`; what is known of the run comes from `RunsModel`.
+Owned by `TrainingModel`. The record of the run comes from `RunsModel`.
 """
 
 import time
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.training.feed.launching import Launcher
+from gym_gui.training.feed.launcher import Launcher
 from gym_gui.training.model.training_form import TrainingSettings
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
@@ -20,11 +20,11 @@ _RUN_KEY = "training/run"
 
 
 class TrainingRun(QObject):
-    """All of it is for the UI thread."""
+    """UI thread only."""
 
     changed = Signal()
     open_requested = Signal(str)
-    """The run that a person wants to see in full."""
+    """The id of the run to show in the run page."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class TrainingRun(QObject):
         self._runs = runs
         self._launched: RunRecord | None = None
         self._is_listed = False
-        """The list of runs has had it."""
+        """Whether the list of runs has contained it."""
         self._is_cancelling = False
         runs.run_changed.connect(self._on_run_changed)
         runs.runs_changed.connect(self._on_runs_changed)
@@ -49,7 +49,7 @@ class TrainingRun(QObject):
 
     @property
     def run(self) -> RunRecord | None:
-        """As it is now."""
+        """The newest record of the run."""
         if self._launched is None:
             return None
         return self._runs.by_id(self._launched.run_id) or self._launched
@@ -62,7 +62,7 @@ class TrainingRun(QObject):
         self.changed.emit()
 
     def dismiss(self) -> None:
-        """One that is over is not shown any longer."""
+        """Hide a finished run."""
         self._launched = None
         self._settings.set(_RUN_KEY, "")
         self.changed.emit()
@@ -75,7 +75,7 @@ class TrainingRun(QObject):
         run = self.run
         if run is not None and self.can_cancel:
             self._is_cancelling = True
-            self._launcher.cancel(self, run.run_id, self._on_not_cancelled)
+            self._launcher.cancel(self, run.run_id, self._on_cancel_failed)
             self.changed.emit()
 
     @property
@@ -86,7 +86,7 @@ class TrainingRun(QObject):
         return not self._is_cancelling
 
     @property
-    def line(self) -> str:
+    def progress_text(self) -> str:
         """`00:12 · 3,200 of 5,000 steps · 1.2 k/s`."""
         run = self.run
         if run is None:
@@ -94,33 +94,33 @@ class TrainingRun(QObject):
         digest = run.digest
         total = digest.progress_total
         unit = digest.progress_unit or "steps"
-        far = f"{int(digest.progress_done or 0):,} of {int(total):,} {unit}" if total else ""
+        progress = f"{int(digest.progress_done or 0):,} of {int(total):,} {unit}" if total else ""
         left = run_text.duration(run_text.time_left_of(run))
         parts = (
             run_text.duration(run_text.elapsed_s(run, time.time())),
-            far,
+            progress,
             run_text.rate(run_text.speed_of(run)),
             f"return {run_text.number(digest.mean_return)}"
             if digest.mean_return is not None
             else "",
             f"{left} left" if left else "",
         )
-        # A line breaks between two parts, never within one.
+        # Break lines between parts only.
         return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts if part)
 
     @property
-    def why_it_ended(self) -> str:
+    def end_reason(self) -> str:
         run = self.run
         if run is None or not run.state.is_final:
             return ""
         return f"{run.reason} {run.remedy}".strip()
 
     def _on_runs_changed(self) -> None:
-        """A run that an earlier window launched is shown again while it goes on."""
-        kept = self._settings.text(_RUN_KEY)
-        earlier = self._runs.by_id(kept) if kept and self._launched is None else None
-        if earlier is not None and not earlier.state.is_final:
-            self._launched, self._is_listed = earlier, True
+        """Restore the run of an earlier window while it is active."""
+        saved = self._settings.text(_RUN_KEY)
+        run = self._runs.by_id(saved) if saved and self._launched is None else None
+        if run is not None and not run.state.is_final:
+            self._launched, self._is_listed = run, True
         self.changed.emit()
 
     def _on_run_changed(self, run_id: str) -> None:
@@ -132,7 +132,7 @@ class TrainingRun(QObject):
         elif self._is_listed:  # it was deleted
             self.dismiss()
 
-    def _on_not_cancelled(self, error: UserError) -> None:
+    def _on_cancel_failed(self, error: UserError) -> None:
         self._is_cancelling = False
         self._notices.fail(error)
         self.changed.emit()

@@ -1,21 +1,42 @@
-"""AgentField: which worker and algorithm, what it needs, and what it can."""
+"""AgentField and AgentCombo: selection of worker and algorithm, with requirements and summary.
 
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+Both tabs of the dock have an `AgentCombo` for the same `TrainingForm`.
+"""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.training.model.training_badges import abilities_of
+from gym_gui.training.model.training_badges import capabilities_text
+from gym_gui.training.model.training_catalog import AGENT_ROLE, Agent
 from gym_gui.training.model.training_form import TrainingForm
-from gym_gui.training.view.agent_combo import AgentCombo
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.forms.editors import leave_wheel_alone
 from gym_gui.widgets.labelled import Labelled
 from mosaic.envs.catalog import environment, family
 
-_MOST_LISTED = 8
+_MAX_RECOMMENDED = 8
+_POPUP_EMS = 28
+_LINE_EMS = 1.2
+_MAX_LINES = 3
+_MARGIN_EMS = 0.6
+_TOP_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class AgentField(QWidget):
-    """The combo, and in words what was chosen in it."""
+    """The combo box, and badges, summary and capabilities of the selected agent."""
 
     def __init__(
         self, form: TrainingForm, theme: ThemeModel, parent: QWidget | None = None
@@ -26,8 +47,8 @@ class AgentField(QWidget):
         self.combo = AgentCombo(form, theme)
         self._badges = QWidget()
         self._summary = QLabel()
-        self._abilities = QLabel()
-        self.recommended = QPushButton()
+        self._capabilities = QLabel()
+        self.recommended = QPushButton("Use recommended parameters")
         self._build()
         self.recommended.clicked.connect(form.use_recommended)
         form.agent_changed.connect(self._show)
@@ -40,51 +61,146 @@ class AgentField(QWidget):
         self._flow = FlowLayout(self._badges, gap=em // 3)
         self._summary.setWordWrap(True)
         self._summary.setProperty("role", "muted")
-        self._abilities.setWordWrap(True)
-        self._abilities.setProperty("role", "caption")
+        self._capabilities.setWordWrap(True)
+        self._capabilities.setProperty("role", "caption")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
         layout.addWidget(Labelled("Agent", self.combo))
         layout.addWidget(self._badges)
         layout.addWidget(self._summary)
-        layout.addWidget(self._abilities)
+        layout.addWidget(self._capabilities)
         layout.addWidget(self.recommended)
 
     def _show(self) -> None:
         form = self._form
         agent = form.agent
         self._flow.clear()
-        for fact in form.badges:
-            badge = Badge(fact.text, fact.tone, self._theme)
-            badge.setToolTip(fact.tip)
-            badge.setAccessibleName(fact.tip)
+        for info in form.badges:
+            badge = Badge(info.text, info.tone, self._theme)
+            badge.setToolTip(info.tip)
+            badge.setAccessibleName(info.tip)
             self._flow.addWidget(badge)
         self._badges.setVisible(bool(form.badges))
         self._badges.updateGeometry()
-        self._summary.setText((agent.reason or agent.summary) if agent else self._why_none())
-        able = abilities_of(agent.descriptor) if agent and agent.descriptor else ""
-        self._abilities.setText(able)
-        self._abilities.setVisible(bool(able))
+        self._summary.setText((agent.reason or agent.summary) if agent else self._no_agent_text())
+        text = capabilities_text(agent.descriptor) if agent and agent.descriptor else ""
+        self._capabilities.setText(text)
+        self._capabilities.setVisible(bool(text))
         self._show_recommended()
 
-    def _why_none(self) -> str:
+    def _no_agent_text(self) -> str:
         catalog = self._form.catalog
         if catalog.problem is not None:
-            told = f"{catalog.problem.message} {catalog.problem.remedy}".strip()
-            return f"{told} Opening the list asks again."
-        return (
-            "No worker here can train."
-            if catalog.is_known
-            else "Asking the daemon for its workers…"
-        )
+            problem = f"{catalog.problem.message} {catalog.problem.remedy}".strip()
+            return f"{problem} Open the list to retry."
+        return "No worker can train." if catalog.is_known else "Loading workers…"
 
     def _show_recommended(self) -> None:
         values = self._form.recommended
         self.recommended.setVisible(bool(values))
         if values:
-            kind = family(environment(self._form.target.env_id).family).title
-            self.recommended.setText("Use recommended")
+            title = family(environment(self._form.target.env_id).family).title
             lines = [f"{name} = {value}" for name, value in values.items()]
-            told = "\n".join(lines[:_MOST_LISTED])
-            self.recommended.setToolTip(f"What suits {kind}\n{told}")
+            listed = "\n".join(lines[:_MAX_RECOMMENDED])
+            self.recommended.setToolTip(f"Recommended parameters for {title}\n{listed}")
+
+
+class AgentCombo(QComboBox):
+    """Fetches the workers again when it is opened."""
+
+    def __init__(
+        self, form: TrainingForm, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._form = form
+        self._theme = theme
+        self._was_opened = False
+        self.setModel(form.catalog)
+        self.setAccessibleName("Agent")
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setMaxVisibleItems(9)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setPlaceholderText("Select an agent")
+        leave_wheel_alone(self)
+        self.activated.connect(self._on_activated)
+        form.agent_changed.connect(self._show)
+        self._show()
+
+    def showPopup(self) -> None:  # noqa: N802 - Qt's name
+        self._form.catalog.refresh()
+        if not self._was_opened:
+            # Qt measures all rows with the delegate; set it late, so that the dock opens faster.
+            self._was_opened = True
+            self.setItemDelegate(_AgentDelegate(self._theme, self))
+            self.view().setMinimumWidth(self.fontMetrics().height() * _POPUP_EMS)
+        super().showPopup()
+
+    def _on_activated(self, row: int) -> None:
+        agent = self._form.catalog.agent_at(row)
+        if agent is not None and not agent.reason:
+            self._form.choose_agent(agent.id)
+        self._show()
+
+    def _show(self) -> None:
+        agent = self._form.agent
+        self.setCurrentIndex(self._form.catalog.row_of(agent.id) if agent else -1)
+
+
+class _AgentDelegate(QStyledItemDelegate):
+    """Paints an agent with its summary, or the reason why it is disabled."""
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        em = option.fontMetrics.height()
+        agent: Agent = index.data(AGENT_ROLE)
+        lines = 1 + _lines(_detail_text(agent), option.fontMetrics, round(em * (_POPUP_EMS - 2.5)))
+        return QSize(em * _POPUP_EMS, round(em * (lines * _LINE_EMS + 0.7)))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        agent: Agent = index.data(AGENT_ROLE)
+        colours = self._theme.colours
+        em = option.fontMetrics.height()
+        box = option.rect.adjusted(2, 1, -2, -1)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not agent.reason and option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.selection))
+            painter.drawRoundedRect(QRectF(box), 4, 4)
+        line = round(em * _LINE_EMS)
+        margin = round(em * _MARGIN_EMS)
+        first = QRect(box.left() + margin, box.top() + em // 3, box.width() - 2 * margin, line)
+        bold = QFont(option.font)
+        bold.setBold(True)
+        painter.setFont(bold)
+        painter.setPen(QColor(colours.disabled if agent.reason else colours.text))
+        name = QFontMetrics(bold).elidedText(
+            agent.label, Qt.TextElideMode.ElideRight, first.width()
+        )
+        painter.drawText(first, _TOP_LEFT, name)
+        painter.setFont(option.font)
+        painter.setPen(QColor(colours.muted))
+        below = first.adjusted(0, line, 0, box.bottom() - first.bottom())
+        painter.drawText(below, _TOP_LEFT | Qt.TextFlag.TextWordWrap, _detail_text(agent))
+        painter.restore()
+
+
+def _detail_text(agent: Agent) -> str:
+    return f"✕ {agent.reason}" if agent.reason else agent.summary
+
+
+def _lines(text: str, metrics: QFontMetrics, width: int) -> int:
+    bounds = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text)
+    return max(1, min(_MAX_LINES, round(bounds.height() / metrics.lineSpacing())))

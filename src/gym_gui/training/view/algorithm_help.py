@@ -1,4 +1,4 @@
-"""AlgorithmHelp: the page that an algorithm brings along, to be read beside its form."""
+"""AlgorithmHelp: the Markdown help page of an algorithm, from its descriptor."""
 
 import re
 
@@ -8,24 +8,24 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 _SIZE = QTextFormat.Property.FontSizeAdjustment
 _ID_IN_TITLE = re.compile(r"\A(# [^\n`]*?) \(`[^`\n]*`\)")
-"""Large letters beside small ones of one width look like a mistake."""
+"""The id in the title, which is removed: monospaced text in a heading is too small."""
 _TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
-_NOTHING = ("\N{EN DASH}", "-", "")
-_WIDE_EMS = 32
-"""Below this a table of several columns is a column of syllables."""
-_OTHER_PAGE = re.compile(r"(?P<algorithm>[\w-]+)\.md")
+_EMPTY_CELLS = ("\N{EN DASH}", "-", "")
+_MIN_TABLE_EMS = 32
+"""Below this width tables are shown as lists."""
+_PAGE_LINK = re.compile(r"(?P<algorithm>[\w-]+)\.md")
 
 
 class AlgorithmHelp(QTextBrowser):
-    """As high as its text: the dock scrolls, not the page in it. Made when it is first seen."""
+    """As high as its text: the dock scrolls, not the page. Rendered when it is first visible."""
 
-    algorithm_asked = Signal(str)
+    algorithm_requested = Signal(str)
     """A link to the page of another algorithm was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = ""
-        self._shown = ""
+        self._displayed = ""
         self._was_narrow = False
         self.setAccessibleName("About this algorithm")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -47,78 +47,78 @@ class AlgorithmHelp(QTextBrowser):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._shown:
-            self._shown = ""  # its links have the colour of the earlier theme
+        if event.type() == QEvent.Type.PaletteChange and self._displayed:
+            self._displayed = ""  # The link colour of the previous theme.
             if self.isVisible():
                 self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        if self._shown and self._is_narrow != self._was_narrow:
-            self._shown = ""
+        if self._displayed and self._is_narrow != self._was_narrow:
+            self._displayed = ""
             self._show()
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         bar = self.horizontalScrollBar()
-        room = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        return QSize(200, round(self.document().size().height()) + room + 4)
+        bar_height = bar.sizeHint().height() if bar.maximum() > 0 else 0
+        return QSize(200, round(self.document().size().height()) + bar_height + 4)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(self.fontMetrics().height() * 8, self.sizeHint().height())
 
     def _show(self) -> None:
-        if self._page != self._shown:
-            self._shown = self._page
+        if self._page != self._displayed:
+            self._displayed = self._page
             self._was_narrow = self._is_narrow
             page = _ID_IN_TITLE.sub(r"\1", self._page)
             self.setMarkdown(_TABLE.sub(_as_list, page) if self._was_narrow else page)
-            self._fit_to_dock()
+            self._adapt_format()
             self.updateGeometry()
 
     @property
     def _is_narrow(self) -> bool:
-        return self.width() < self.fontMetrics().height() * _WIDE_EMS
+        return self.width() < self.fontMetrics().height() * _MIN_TABLE_EMS
 
-    def _fit_to_dock(self) -> None:
-        """Headings no larger than those around the page, and no line that is cut off."""
+    def _adapt_format(self) -> None:
+        """Limit the size of headings, and wrap all lines."""
         document = self.document()
         cursor = QTextCursor(document)
         block = document.begin()
         while block.isValid():
-            shape = block.blockFormat()
+            block_format = block.blockFormat()
             cursor.setPosition(block.position())
-            if level := shape.headingLevel():
-                shape.setTopMargin(self.fontMetrics().height() / 2)
-                cursor.setBlockFormat(shape)
+            if level := block_format.headingLevel():
+                block_format.setTopMargin(self.fontMetrics().height() / 2)
+                cursor.setBlockFormat(block_format)
                 cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-                letters = QTextCharFormat()
-                letters.setProperty(_SIZE, 1 if level == 1 else 0)
-                cursor.mergeCharFormat(letters)
-            elif shape.nonBreakableLines():
-                shape.setNonBreakableLines(False)
-                cursor.setBlockFormat(shape)
+                char_format = QTextCharFormat()
+                char_format.setProperty(_SIZE, 1 if level == 1 else 0)
+                cursor.mergeCharFormat(char_format)
+            elif block_format.nonBreakableLines():
+                block_format.setNonBreakableLines(False)
+                cursor.setBlockFormat(block_format)
             block = block.next()
 
     def _on_link(self, address: QUrl) -> None:
-        if found := _OTHER_PAGE.fullmatch(address.toString()):
-            self.algorithm_asked.emit(found["algorithm"])
+        if match := _PAGE_LINK.fullmatch(address.toString()):
+            self.algorithm_requested.emit(match["algorithm"])
 
 
 def _as_list(table: re.Match[str]) -> str:
-    """A table of Markdown as one point per row: what it is about, its values, then the words."""
+    """Convert a Markdown table to a list: first column, values, then the last column as text."""
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in table[0].splitlines()
     ]
-    head, *rest = rows
-    points = []
-    for first, *others in rest[1:]:
+    header, *lines = rows
+    items = []
+    for first, *others in lines[1:]:
         values = [
             f"{name} {value}"
-            for name, value in zip(head[1:-1], others, strict=False)
-            if value not in _NOTHING
+            for name, value in zip(header[1:-1], others, strict=False)
+            if value not in _EMPTY_CELLS
         ]
-        about = ", ".join([f"**{first}**", *values])
-        points.append(f"- {about}: {others[-1]}" if others else f"- {about}")
-    return "\n".join(points) + "\n"
+        subject = ", ".join([f"**{first}**", *values])
+        items.append(f"- {subject}: {others[-1]}" if others else f"- {subject}")
+    return "\n".join(items) + "\n"

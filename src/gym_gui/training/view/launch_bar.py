@@ -1,25 +1,37 @@
-"""LaunchBar: Dry run and Launch, with the reason while it cannot be; consent for a first run."""
+"""LaunchBar: the launched run, Dry run and Launch, why Launch is disabled, and the consent card."""
 
 import html
 import shlex
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_model import TrainingModel
-from gym_gui.training.view.run_card import RunCard
+from gym_gui.training.model.training_run import TrainingRun
+from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from mosaic.contract.run_states import RunState
 
-_LONGEST = 160
-_CHECKS = "checks"
+_MAX_REASON_LENGTH = 160
+_CHECKS_LINK = "checks"
+_PROGRESS_RANGE = 1000
 
 
 class LaunchBar(QWidget):
-    """The foot of the dock: the current run stands above the buttons."""
+    """The footer of the dock. Shows `TrainingModel`."""
 
-    checks_wanted = Signal()
+    checks_requested = Signal()
 
     def __init__(
         self, model: TrainingModel, theme: ThemeModel, parent: QWidget | None = None
@@ -32,12 +44,12 @@ class LaunchBar(QWidget):
         self.dry_run = QPushButton("Dry run")
         self.launch = QPushButton("Launch")
         self._reason = QLabel()
-        self._pressed: QPushButton | None = None
-        """Which button had the keyboard when it was disabled."""
+        self._focus_owner: QPushButton | None = None
+        """The button that lost the focus when it was disabled."""
         self._build()
-        self.dry_run.clicked.connect(model.try_out)
+        self.dry_run.clicked.connect(model.dry_run)
         self.launch.clicked.connect(model.launch)
-        self._reason.linkActivated.connect(lambda _: self.checks_wanted.emit())
+        self._reason.linkActivated.connect(lambda _: self.checks_requested.emit())
         model.state_changed.connect(self._show)
         model.form.problems_changed.connect(self._show)
         theme.changed.connect(self._show)
@@ -46,7 +58,7 @@ class LaunchBar(QWidget):
     def _build(self) -> None:
         em = self.fontMetrics().height()
         self.launch.setProperty("role", "primary")
-        self.dry_run.setToolTip("Let the worker judge these settings, without training")
+        self.dry_run.setToolTip("Validate the settings in the worker, without training")
         self._reason.setWordWrap(True)
         self._reason.setProperty("role", "caption")
         self._reason.setTextFormat(Qt.TextFormat.RichText)
@@ -65,86 +77,166 @@ class LaunchBar(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        asks = "Allow it above, or refuse it." if model.consent_wanted else ""
-        reason = model.launch_problem or asks
-        is_trying = model.notes.is_trying
-        focused = next((each for each in (self.dry_run, self.launch) if each.hasFocus()), None)
+        consent = "Allow or decline the worker above." if model.is_consent_requested else ""
+        reason = model.launch_problem or consent
+        is_dry_running = model.notes.is_dry_running
+        buttons = (self.dry_run, self.launch)
+        focused = next((button for button in buttons if button.hasFocus()), None)
         self.launch.setEnabled(not reason)
-        self.launch.setToolTip(reason or "Start the run (it appears under Runs at once)")
-        shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST].rstrip()}…"
+        self.launch.setToolTip(reason or "Start the run; it is listed under Runs")
+        is_long = len(reason) > _MAX_REASON_LENGTH
+        shown = f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if is_long else reason
         warnings = model.readiness.warning_count
-        words = html.escape(shown)
+        text = html.escape(shown)
         if warnings and not reason:
-            words = f"{'1 warning' if warnings == 1 else f'{warnings} warnings'} in the"
+            text = f"{'1 warning' if warnings == 1 else f'{warnings} warnings'} in"
             colour = self._theme.colours.accent
-            words += f' <a href="{_CHECKS}" style="color: {colour}">check list</a>.'
-        self._reason.setText(words)
+            text += f' <a href="{_CHECKS_LINK}" style="color: {colour}">Preflight</a>.'
+        self._reason.setText(text)
         self._reason.setToolTip(reason)
-        self._reason.setVisible(bool(words))
-        self.dry_run.setText("Trying…" if is_trying else "Dry run")
-        why_not = "The worker is being asked." if is_trying else ""
+        self._reason.setVisible(bool(text))
+        self.dry_run.setText("Running…" if is_dry_running else "Dry run")
+        problem = "A dry run is active." if is_dry_running else ""
         set_disabled_reason(
-            self.dry_run, why_not or ("" if model.form.agent else "Choose an agent first.")
+            self.dry_run, problem or ("" if model.form.agent else "Select an agent first.")
         )
-        self._keep_keyboard(focused)
+        self._keep_focus(focused)
 
-    def _keep_keyboard(self, focused: QPushButton | None) -> None:
-        """A button that is disabled by its own press must not hand the keyboard to the next one:
-        Enter, pressed twice, would launch what was only to be tried."""
+    def _keep_focus(self, focused: QPushButton | None) -> None:
+        """Keep the focus on a button that its own press disables.
+
+        Otherwise the focus moves on, and pressing Enter twice on Dry run would launch.
+        """
         if focused is not None and not focused.isEnabled():
-            self._pressed = focused
+            self._focus_owner = focused
             self.setFocus()
-        if self._pressed is None or not self.hasFocus():
-            self._pressed = None
-        elif self._pressed.isEnabled():
-            self._pressed.setFocus()
-        elif self._pressed is self.launch and self.consent.isVisible():
-            self.consent.refuse.setFocus()
+        if self._focus_owner is None or not self.hasFocus():
+            self._focus_owner = None
+        elif self._focus_owner.isEnabled():
+            self._focus_owner.setFocus()
+        elif self._focus_owner is self.launch and self.consent.isVisible():
+            self.consent.decline.setFocus()
+
+
+class RunCard(QFrame):
+    """State, progress and end reason of `TrainingRun`. Hidden without a run."""
+
+    def __init__(
+        self, model: TrainingRun, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._name = QLabel()
+        self._badge = Badge("", "plain", theme)
+        self._bar = QProgressBar()
+        self._progress = QLabel()
+        self._reason = QLabel()
+        self.open = QPushButton("Open")
+        self.cancel = QPushButton("Cancel run")
+        self.dismiss = QPushButton("Dismiss")
+        self._build()
+        self.open.clicked.connect(model.open)
+        self.cancel.clicked.connect(model.cancel)
+        self.dismiss.clicked.connect(model.dismiss)
+        model.changed.connect(self._show)
+        self._show()
+
+    def _build(self) -> None:
+        em = self.fontMetrics().height()
+        self.setProperty("role", "card")
+        self.setAccessibleName("Current run")
+        self._name.setProperty("role", "heading")
+        self._progress.setProperty("role", "muted")
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName("Run progress")
+        for label in (self._name, self._progress, self._reason):
+            label.setWordWrap(True)
+        self._reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        header = QHBoxLayout()
+        header.addWidget(self._name, 1)
+        header.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = QHBoxLayout()
+        self.open.setToolTip("Show charts, log and artifacts of the run")
+        buttons.addWidget(self.open)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.dismiss)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em // 2)
+        layout.setSpacing(em // 3)
+        layout.addLayout(header)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._progress)
+        layout.addWidget(self._reason)
+        layout.addLayout(buttons)
+
+    def _show(self) -> None:
+        run = self._model.run
+        self.setVisible(run is not None)
+        if run is None:
+            return
+        style = run_text.STATE_STYLES[run.state]
+        self._name.setText(run_text.title_of(run))
+        self._badge.show_text(f"{style.symbol} {style.word}", style.tone)
+        fraction = run_text.progress_of(run)
+        is_waiting = run.state in (RunState.QUEUED, RunState.PREPARING)
+        self._bar.setRange(0, _PROGRESS_RANGE)
+        self._bar.setValue(round((fraction or 0.0) * _PROGRESS_RANGE))
+        self._bar.setVisible(not run.state.is_final and not is_waiting)
+        progress = self._model.progress_text or ("Queued." if is_waiting else "")
+        self._progress.setText(progress)
+        self._progress.setVisible(bool(progress))
+        reason = self._model.end_reason
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
+        self.cancel.setVisible(not run.state.is_final)
+        set_disabled_reason(self.cancel, "" if self._model.can_cancel else "The run is stopping.")
+        self.dismiss.setVisible(run.state.is_final)
 
 
 class _ConsentCard(QFrame):
-    """Asked once per worker, in the place where Launch was pressed."""
+    """Asks once per worker whether it may run."""
 
     def __init__(self, model: TrainingModel) -> None:
         super().__init__()
         self._model = model
         em = self.fontMetrics().height()
         self.setProperty("role", "card")
-        self._words = QLabel()
-        self._words.setWordWrap(True)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
         self._command = QLabel()
         self._command.setProperty("role", "mono")
         self._command.setWordWrap(True)
         self._command.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.allow = QPushButton("Allow and launch")
         self.allow.setProperty("role", "primary")
-        self.refuse = QPushButton("Not now")
+        self.decline = QPushButton("Not now")
         buttons = FlowLayout(gap=em // 2)
         buttons.addWidget(self.allow)
-        buttons.addWidget(self.refuse)
+        buttons.addWidget(self.decline)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em // 2)
         layout.setSpacing(em // 2)
-        layout.addWidget(self._words)
+        layout.addWidget(self._text)
         layout.addWidget(self._command)
         layout.addLayout(buttons)
         self.allow.clicked.connect(model.allow_and_launch)
-        self.refuse.clicked.connect(model.refuse_consent)
+        self.decline.clicked.connect(model.decline_consent)
         model.state_changed.connect(self._show)
         self._show()
 
     def _show(self) -> None:
         model = self._model
-        self.setVisible(model.consent_wanted)
-        if model.consent_wanted:
-            self._words.setText(
-                f"{model.worker_label} has not run from here before. It starts this command on"
-                " your machine, with your rights. You are asked once."
+        self.setVisible(model.is_consent_requested)
+        if model.is_consent_requested:
+            self._text.setText(
+                f"{model.worker_label} runs for the first time. It starts this command on your"
+                " machine, with your permissions."
             )
             report = model.readiness.report
-            self._command.setText(breakable(shlex.join(report.command)) if report else "")
+            self._command.setText(add_line_breaks(shlex.join(report.command)) if report else "")
 
 
-def breakable(command: str) -> str:
-    """With places where a narrow label may break a path."""
+def add_line_breaks(command: str) -> str:
+    """Allow a label to break lines after each slash of a path."""
     return command.replace("/", "/\N{ZERO WIDTH SPACE}")

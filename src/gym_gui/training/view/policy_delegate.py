@@ -1,25 +1,25 @@
-"""PolicyDelegate: a saved policy in the list: its run, how good it was, how old it is."""
+"""PolicyDelegate: paints a saved policy: its run, marks and details, or why it cannot act."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.training.model.training_policies import POLICY_ROLE, PolicyRow
+from gym_gui.training.model.trained_policies import POLICY_ROLE, PolicyRow
 from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.icons import draw_icon
 
 ROW_EMS = 3.1
 _LINE_EMS = 1.25
 _LEFT_EMS = 1.6
-_EDGE_EMS = 0.4
-_SMALL = 0.9
+_MARGIN_EMS = 0.4
+_SMALL_SCALE = 0.9
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _MIDDLE = Qt.AlignmentFlag.AlignCenter
 
 
 class PolicyDelegate(QStyledItemDelegate):
-    """The one that acts has a check mark."""
+    """The active actor has a check mark."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,23 +55,23 @@ class PolicyDelegate(QStyledItemDelegate):
         line = round(em * _LINE_EMS)
         top = box.top() + (box.height() - 2 * line) // 2
         left = box.left() + round(em * _LEFT_EMS)
-        right = box.right() - round(em * _EDGE_EMS)
+        right = box.right() - round(em * _MARGIN_EMS)
         if row.is_chosen:
             mark = QRectF(box.left() + em * 0.3, top + (line - em) / 2, em, em)
             draw_icon(painter, "check", colours.accent, mark)
-        right_of_name = self._paint_marks(painter, option, row.marks, right, top, line)
+        title_right = self._paint_marks(painter, option, row.marks, right, top, line)
         bold = QFont(option.font)
         bold.setBold(row.is_chosen)
         painter.setFont(bold)
         painter.setPen(QColor(colours.disabled if row.reason else colours.text))
-        name = QRect(left, top, right_of_name - left, line)
-        painter.drawText(name, _LEFT, _elided(row.title, bold, name.width()))
-        small = scaled(option.font, _SMALL)
+        title_rect = QRect(left, top, title_right - left, line)
+        painter.drawText(title_rect, _LEFT, _elided(row.title, bold, title_rect.width()))
+        small = scaled(option.font, _SMALL_SCALE)
         painter.setFont(small)
         painter.setPen(QColor(colours.warning if row.reason else colours.muted))
-        facts = QRect(left, top + line, right - left, line)
-        words = row.reason or row.facts
-        painter.drawText(facts, _LEFT, _elided(words, small, facts.width()))
+        details_rect = QRect(left, top + line, right - left, line)
+        text = row.reason or row.details
+        painter.drawText(details_rect, _LEFT, _elided(text, small, details_rect.width()))
         painter.restore()
 
     def _paint_marks(
@@ -83,9 +83,9 @@ class PolicyDelegate(QStyledItemDelegate):
         top: int,
         line: int,
     ) -> int:
-        """Where the first of them begins."""
+        """Return the left edge of the marks."""
         colours = self._theme.colours
-        small = scaled(option.font, _SMALL)
+        small = scaled(option.font, _SMALL_SCALE)
         painter.setFont(small)
         metrics = QFontMetrics(small)
         em = option.fontMetrics.height()

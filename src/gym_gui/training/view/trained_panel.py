@@ -1,6 +1,6 @@
-"""TrainedPanel: *Use trained*: the agent, and the policies that it has saved, to be played.
+"""TrainedPanel: the tab *Use trained*: an agent and its saved policies.
 
-Whoever is chosen in the list becomes the active actor of the session panel; Play plays it.
+The chosen policy becomes the active actor of the session panel.
 """
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
@@ -18,20 +18,20 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.training.model.trained_policies import TrainedPolicies
 from gym_gui.training.model.training_form import TrainingForm
-from gym_gui.training.model.training_policies import TrainedPolicies
-from gym_gui.training.view.agent_combo import AgentCombo
+from gym_gui.training.view.agent_field import AgentCombo
 from gym_gui.training.view.policy_delegate import ROW_EMS, PolicyDelegate
 from gym_gui.widgets.labelled import Labelled
 
-_MOST_ROWS = 6
+_MAX_ROWS = 6
 
 
 class TrainedPanel(QWidget):
-    """It does not scroll by itself; the list does, once it is long."""
+    """Shows `TrainedPolicies`. Only the list scrolls."""
 
-    train_wanted = Signal()
-    """There is nothing to use yet, and the person wants to train it."""
+    train_requested = Signal()
+    """The user wants to train a first policy."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class TrainedPanel(QWidget):
         self.list = _PolicyList(model, theme)
         self._empty = QFrame()
         self._title = QLabel()
-        self._words = QLabel()
-        self.act = QPushButton()
+        self._text = QLabel()
+        self.action = QPushButton()
         self._build()
         self.list.chosen.connect(model.choose)
-        self.act.clicked.connect(self._act)
+        self.action.clicked.connect(self._on_action)
         model.changed.connect(self._show)
         form.agent_changed.connect(self._show)
         self._show()
@@ -64,18 +64,18 @@ class TrainedPanel(QWidget):
         self._count.setBuddy(self.list)
         self._empty.setProperty("role", "card")
         self._title.setProperty("role", "heading")
-        self._words.setProperty("role", "muted")
-        for label in (self._count, self._title, self._words):
+        self._text.setProperty("role", "muted")
+        for label in (self._count, self._title, self._text):
             label.setWordWrap(True)
-        inside = QVBoxLayout(self._empty)
-        inside.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em * 3 // 4)
-        inside.setSpacing(em // 2)
-        inside.addWidget(self._title)
-        inside.addWidget(self._words)
+        empty_layout = QVBoxLayout(self._empty)
+        empty_layout.setContentsMargins(em * 3 // 4, em // 2, em * 3 // 4, em * 3 // 4)
+        empty_layout.setSpacing(em // 2)
+        empty_layout.addWidget(self._title)
+        empty_layout.addWidget(self._text)
         button = QHBoxLayout()
-        button.addWidget(self.act)
+        button.addWidget(self.action)
         button.addStretch(1)
-        inside.addLayout(button)
+        empty_layout.addLayout(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
@@ -98,54 +98,57 @@ class TrainedPanel(QWidget):
         self.list.updateGeometry()
         env_id = self._form.target.env_id
         noun = "policy" if count == 1 else "policies"
-        self._count.setText(f"{count:,} saved {noun} for {env_id}, the newest first")
+        self._count.setText(f"{count:,} saved {noun} for {env_id}, newest first")
         self._count.setVisible(count > 0)
         self._empty.setVisible(count == 0)
         if count == 0:
-            self._say_why()
+            self._show_empty_reason()
 
-    def _say_why(self) -> None:
+    def _show_empty_reason(self) -> None:
         agent, problem = self._form.agent, self._model.problem
         if problem is not None:
-            self._say("They cannot be listed", f"{problem.message} {problem.remedy}", "Try again")
+            self._show_empty(
+                "Policies unavailable", f"{problem.message} {problem.remedy}", "Try again"
+            )
         elif agent is None and self._form.catalog.problem is not None:
-            told = self._form.catalog.problem
-            self._say("The workers are not known", f"{told.message} {told.remedy}", "Try again")
+            problem = self._form.catalog.problem
+            text = f"{problem.message} {problem.remedy}"
+            self._show_empty("Workers unavailable", text, "Try again")
         elif agent is None and self._form.catalog.is_known:
-            self._say("No agent", "No worker here can train, so none has learned anything.", "")
+            self._show_empty("No agent", "No worker can train.", "")
         elif agent is None or not self._model.is_known:
-            self._say("Looking for policies", "The daemon is asked what was saved.", "")
+            self._show_empty("Loading policies", "Loading the saved policies from the daemon.", "")
         elif not agent.can_play:
-            self._say(
-                "It plays nothing",
-                f"{agent.worker.label} cannot play what it learned. Choose another agent.",
+            self._show_empty(
+                "Play not supported",
+                f"{agent.worker.label} cannot play its policies. Select another agent.",
                 "",
             )
         else:
             env_id = self._form.target.env_id
-            self._say(
-                "Nothing trained yet",
-                f"{agent.label} has saved no policy for {env_id}. Train one: what it saves appears"
-                " here, while it is still learning.",
+            self._show_empty(
+                "No policies",
+                f"{agent.label} has no saved policy for {env_id}. Train one; its checkpoints are"
+                " listed here during training.",
                 "Train new",
             )
 
-    def _say(self, title: str, words: str, action: str) -> None:
+    def _show_empty(self, title: str, text: str, action: str) -> None:
         self._title.setText(title)
-        self._words.setText(words.strip())
-        self.act.setText(action)
-        self.act.setVisible(bool(action))
+        self._text.setText(text.strip())
+        self.action.setText(action)
+        self.action.setVisible(bool(action))
 
-    def _act(self) -> None:
-        if self.act.text() == "Train new":
-            self.train_wanted.emit()
+    def _on_action(self) -> None:
+        if self.action.text() == "Train new":
+            self.train_requested.emit()
             return
         self._form.catalog.refresh()
         self._model.refresh()
 
 
 class _PolicyList(QListView):
-    """As high as its rows, up to a few. Arrows walk, Enter and Space choose."""
+    """As high as its rows, up to a maximum. Enter and Space choose the current row."""
 
     chosen = Signal(int)
 
@@ -164,7 +167,7 @@ class _PolicyList(QListView):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         em = self.fontMetrics().height()
-        rows = max(1, min(self.model().rowCount(), _MOST_ROWS))
+        rows = max(1, min(self.model().rowCount(), _MAX_ROWS))
         return QSize(em * 12, round(em * ROW_EMS) * rows + 2 * self.frameWidth() + 2)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name

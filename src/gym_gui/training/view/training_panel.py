@@ -1,13 +1,20 @@
-"""TrainingPanel: the training dock: one column where it is narrow, two where it is wide.
+"""TrainingPanel: the tab *Train new*: one column if narrow, two if wide.
 
-Made with a `TrainingModel`. `foot` (current run, Dry run, Launch) may be taken out and placed where
-it is always in sight.
+Shows `TrainingModel`. The session panel moves `launch_bar` to its footer.
 """
 
 import shlex
+import time
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFontDatabase,
+    QGuiApplication,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -15,29 +22,37 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_model import TrainingModel
+from gym_gui.training.model.training_notes import Note, TrainingNotes
 from gym_gui.training.model.training_readiness import TrainingReadiness
 from gym_gui.training.view.agent_field import AgentField
 from gym_gui.training.view.algorithm_help import AlgorithmHelp
 from gym_gui.training.view.check_list import CheckList
 from gym_gui.training.view.configuration_bar import ConfigurationBar
 from gym_gui.training.view.form_sections import FormSections
-from gym_gui.training.view.launch_bar import LaunchBar, breakable
-from gym_gui.training.view.notes_view import NotesView
+from gym_gui.training.view.launch_bar import LaunchBar, add_line_breaks
 from gym_gui.widgets.section import Section
 from gym_gui.widgets.set_disabled_reason import set_disabled_reason
 
-_NOT_YET = "Known once preflight has answered."
+_NO_COMMAND = "Available after preflight."
+_PANE_LINES = 12
+_WIDE_EMS = 40
+_WANDB_KEY = "WANDB_API_KEY"
+_NO_LIVE_TELEMETRY = "This worker sends no live telemetry"
 
 
 class CommandView(QFrame):
+    """The command of the run, from the preflight report."""
+
     def __init__(self, model: TrainingReadiness, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
@@ -46,7 +61,7 @@ class CommandView(QFrame):
         self._command = QLabel()
         self._command.setProperty("role", "mono")
         self._command.setWordWrap(True)
-        self._command.setAccessibleName("Command of the run")
+        self._command.setAccessibleName("Run command")
         self._command.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._copy = QPushButton("Copy command")
         layout = QVBoxLayout(self)
@@ -63,20 +78,73 @@ class CommandView(QFrame):
 
     def _show(self) -> None:
         text = self._text()
-        self._command.setText(breakable(text) or _NOT_YET)
-        set_disabled_reason(self._copy, "" if text else _NOT_YET)
+        self._command.setText(add_line_breaks(text) or _NO_COMMAND)
+        set_disabled_reason(self._copy, "" if text else _NO_COMMAND)
 
 
-_WIDE_EMS = 40
-_WANDB_KEY = "WANDB_API_KEY"
-_SILENT = "Live telemetry is skipped for this worker"
+class NotesView(QWidget):
+    """Shows `TrainingNotes`: the newest title, and the text of all notes."""
+
+    def __init__(self, model: TrainingNotes, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._title = QLabel()
+        self._title.setWordWrap(True)
+        self.text = _TextPane()
+        self._copy = QPushButton("Copy")
+        self._clear = QPushButton("Clear")
+        em = self.fontMetrics().height()
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._copy)
+        buttons.addWidget(self._clear)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(em // 2)
+        layout.addWidget(self._title)
+        layout.addWidget(self.text)
+        layout.addLayout(buttons)
+        self._copy.clicked.connect(
+            lambda: QGuiApplication.clipboard().setText(self.text.toPlainText())
+        )
+        self._clear.clicked.connect(model.clear)
+        model.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        notes = self._model.notes
+        if not notes:
+            return
+        newest = notes[0]
+        self._title.setText(f"{'✓' if newest.is_success else '✕'} {newest.title}")
+        self._title.setProperty("tone", "good" if newest.is_success else "bad")
+        self._title.style().unpolish(self._title)
+        self._title.style().polish(self._title)
+        text = "\n\n".join(map(_format_note, notes))
+        if text != self.text.toPlainText():
+            self.text.setPlainText(text)
+
+
+class _TextPane(QPlainTextEdit):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setAccessibleName("Dry run output")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        line = self.fontMetrics().lineSpacing()
+        return QSize(line * 12, line * _PANE_LINES)
 
 
 class TrainingPanel(QWidget):
-    """It does not scroll by itself: it is to be put into something that does."""
+    """Does not scroll; place it into a scroll area."""
 
     finished = Signal()
-    """The whole form is there."""
+    """The form is complete."""
 
     def __init__(
         self, model: TrainingModel, theme: ThemeModel, parent: QWidget | None = None
@@ -89,12 +157,13 @@ class TrainingPanel(QWidget):
         self.configuration = ConfigurationBar(form)
         self.sections = FormSections(form, theme, self)
         self.minimal = QCheckBox("Minimal telemetry")
-        self._silence = QLabel()
-        self._general = QLabel()
+        self._telemetry_hint = QLabel()
+        self._general_problems = QLabel()
         self.search = QLineEdit()
-        self._nothing = QLabel("No setting has these words.")
-        self._rest = QLabel()
-        self.leave_out = QPushButton("Leave out")
+        self._no_match = QLabel("No settings found.")
+        self._other_fields_line = QWidget()
+        self._other_fields = QLabel()
+        self.remove_other_fields = QPushButton("Remove")
         self._key = QLabel()
         self.set_key = QPushButton("Set API key…")
         self.checks = CheckList(model, theme)
@@ -103,18 +172,18 @@ class TrainingPanel(QWidget):
         self._command = Section("Command", CommandView(model.readiness), theme, is_open=False)
         self.help = AlgorithmHelp()
         self._about = Section("About this algorithm", self.help, theme, is_open=False)
-        self.foot = LaunchBar(model, theme)
-        self._was_trying = False
+        self.launch_bar = LaunchBar(model, theme)
+        self._was_dry_running = False
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._build()
         self.minimal.clicked.connect(form.set_minimal)
         self.search.textChanged.connect(self._on_search)
-        self.foot.checks_wanted.connect(lambda: self._scroll_to(self.checks))
-        self.leave_out.clicked.connect(form.leave_out_rest)
+        self.launch_bar.checks_requested.connect(lambda: self._scroll_to(self.checks))
+        self.remove_other_fields.clicked.connect(form.remove_other_fields)
         self.set_key.clicked.connect(lambda: model.key_requested.emit(_WANDB_KEY))
-        self.sections.begun.connect(lambda: self.setUpdatesEnabled(not self.isVisible()))
+        self.sections.started.connect(lambda: self.setUpdatesEnabled(not self.isVisible()))
         self.sections.finished.connect(self._on_finished)
-        self.help.algorithm_asked.connect(self._show_other_page)
+        self.help.algorithm_requested.connect(self._show_other_page)
         form.agent_changed.connect(self._show_agent)
         form.document_changed.connect(self._show_telemetry)
         form.problems_changed.connect(self._show_problems)
@@ -125,42 +194,41 @@ class TrainingPanel(QWidget):
 
     def _build(self) -> None:
         em = self.fontMetrics().height()
-        for label in (self._silence, self._general, self._key, self._rest):
+        for label in (self._telemetry_hint, self._general_problems, self._key, self._other_fields):
             label.setWordWrap(True)
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
         self.search.setClearButtonEnabled(True)
-        forget = QShortcut(Qt.Key.Key_Escape, self.search, self.search.clear)
-        forget.setContext(Qt.ShortcutContext.WidgetShortcut)
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setVisible(False)
-        self._rest.setProperty("role", "caption")
-        self.leave_out.setProperty("role", "quiet")
-        self.leave_out.setToolTip("Begin without what has no field here")
-        self._silence.setProperty("role", "caption")
+        clear = QShortcut(Qt.Key.Key_Escape, self.search, self.search.clear)
+        clear.setContext(Qt.ShortcutContext.WidgetShortcut)
+        self._no_match.setProperty("role", "muted")
+        self._no_match.setVisible(False)
+        self._other_fields.setProperty("role", "caption")
+        self.remove_other_fields.setProperty("role", "quiet")
+        self.remove_other_fields.setToolTip("Remove the fields that this form does not show")
+        self._telemetry_hint.setProperty("role", "caption")
         self._key.setProperty("role", "caption")
-        self._general.setProperty("tone", "bad")
+        self._general_problems.setProperty("tone", "bad")
         widgets = self.sections.widgets
-        rest = QWidget()
-        beside = QHBoxLayout(rest)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(self._rest, 1)
-        beside.addWidget(self.leave_out)
-        self._rest_line = rest
+        line = self._other_fields_line
+        line_layout = QHBoxLayout(line)
+        line_layout.setContentsMargins(0, 0, 0, 0)
+        line_layout.addWidget(self._other_fields, 1)
+        line_layout.addWidget(self.remove_other_fields)
         left = _column(
             self.agent,
             self.configuration,
-            rest,
+            line,
             self.search,
-            self._nothing,
-            self._general,
+            self._no_match,
+            self._general_problems,
             widgets["run"],
             widgets["params"],
             widgets["more_params"],
             gap=em * 3 // 4,
         )
         tracking = _column(widgets["tracking"], self._key, self.set_key, gap=em // 3)
-        telemetry = _column(self.minimal, self._silence, gap=em // 4)
+        telemetry = _column(self.minimal, self._telemetry_hint, gap=em // 4)
         self._telemetry, self._tracking = telemetry, tracking
         right = _column(
             telemetry,
@@ -181,13 +249,13 @@ class TrainingPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em * 3 // 4)
         layout.addLayout(self._columns)
-        layout.addWidget(self.foot)
+        layout.addWidget(self.launch_bar)
         layout.addStretch(1)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """What is shared with other views, such as minimal telemetry, may have changed there."""
+        """Another view may have changed minimal telemetry."""
         super().showEvent(event)
-        self._model.form.look_at_minimal()
+        self._model.form.refresh_minimal()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         is_wide = event.size().width() >= self.fontMetrics().height() * _WIDE_EMS
@@ -199,7 +267,7 @@ class TrainingPanel(QWidget):
         super().resizeEvent(event)
 
     def _scroll_to(self, widget: QWidget) -> None:
-        """In whatever the panel was put into."""
+        """Scroll the scroll area that contains the panel."""
         parent = self.parentWidget()
         while parent is not None and not isinstance(parent, QScrollArea):
             parent = parent.parentWidget()
@@ -207,71 +275,76 @@ class TrainingPanel(QWidget):
             parent.ensureWidgetVisible(widget)
 
     def _on_search(self, text: str) -> None:
-        self._nothing.setVisible(not self.sections.search(text))
+        self._no_match.setVisible(not self.sections.search(text))
 
     def _show_agent(self) -> None:
         agent = self._model.form.agent
         page = agent.algorithm.page if agent and agent.algorithm else ""
         self.help.show_page(page)
         self._about.setVisible(bool(page))
-        self.search.setVisible(self.sections.is_long)
+        self.search.setVisible(self.sections.is_searchable)
         self._show_telemetry()
-        # A few fields per turn, also while nobody looks: whoever looks next finds them there.
-        # Half a form is not shown: the one before stays until this one is whole.
+        # Fields are built in several turns, also while hidden.
+        # A partial form is not painted: the previous one stays until this one is complete.
         self.sections.show_agent()
 
     def _on_finished(self) -> None:
-        # One turn later: by then everything has its place.
+        # One event-loop turn later, when the layout is final.
         QTimer.singleShot(0, self, lambda: self.setUpdatesEnabled(self.sections.is_finished))
         self.finished.emit()
 
     def _show_other_page(self, algorithm_id: str) -> None:
         agent = self._model.form.agent
-        asked = agent.descriptor.algorithm(algorithm_id) if agent and agent.descriptor else None
-        if asked is not None:
-            self.help.show_page(asked.page)
+        descriptor = agent.descriptor if agent else None
+        algorithm = descriptor.algorithm(algorithm_id) if descriptor else None
+        if algorithm is not None:
+            self.help.show_page(algorithm.page)
 
     def _show_telemetry(self) -> None:
         form = self._model.form
         self.minimal.setVisible(form.offers_minimal)
         self.minimal.setChecked(form.is_minimal)
-        self.minimal.setToolTip("Tell of some episodes while it trains; hardly felt by training")
-        self._silence.setVisible(form.skips_live_telemetry)
+        self.minimal.setToolTip("Send every tenth episode live, with frames; costs little speed")
+        self._telemetry_hint.setVisible(form.skips_live_telemetry)
         self._telemetry.setVisible(form.skips_live_telemetry)
         self._tracking.setVisible(bool(form.parameters("tracking")))
         if form.is_minimal:
-            self._silence.setText("Every tenth episode and pictures are told live.")
+            self._telemetry_hint.setText("Every tenth episode is sent live, with frames.")
         else:
-            more = " unless Minimal telemetry is on." if form.offers_minimal else "."
-            self._silence.setText(f"{_SILENT}{more}")
-        rest = self._model.form.draft.rest_in_words
-        self._rest.setText(rest)
-        self._rest_line.setVisible(bool(rest))
+            condition = " unless Minimal telemetry is on" if form.offers_minimal else ""
+            self._telemetry_hint.setText(f"{_NO_LIVE_TELEMETRY}{condition}.")
+        other_fields = form.draft.other_fields_text
+        self._other_fields.setText(other_fields)
+        self._other_fields_line.setVisible(bool(other_fields))
         self._show_key()
 
     def _show_key(self) -> None:
         form = self._model.form
-        tracking = form.draft.of("tracking")
+        tracking = form.draft.section("tracking")
         is_tracked = bool(tracking.get("wandb"))
         is_set = form.catalog.catalog.keys.get(_WANDB_KEY, False)
         is_needed = not is_set and tracking.get("mode") != "offline"
-        words = "API key is not set: tracks offline." if is_needed else "Offline needs no API key."
-        told = "✓ API key is set." if is_set else words
-        self._key.setText(f"{told} The name of the run is used there too.")
+        missing = (
+            "No API key; the run is tracked offline."
+            if is_needed
+            else "Offline mode requires no API key."
+        )
+        self._key.setText("✓ API key is set." if is_set else missing)
         self._key.setVisible(is_tracked)
         self.set_key.setVisible(is_tracked and is_needed)
 
     def _show_problems(self) -> None:
-        told = self._model.form.problems.get(None, ())
-        self._general.setText("\n".join(f"{each.sentence} {each.remedy}" for each in told))
-        self._general.setVisible(bool(told))
+        problems = self._model.form.problems.get(None, ())
+        lines = (f"{problem.sentence} {problem.remedy}" for problem in problems)
+        self._general_problems.setText("\n".join(lines))
+        self._general_problems.setVisible(bool(problems))
 
     def _show_notes(self) -> None:
         notes = self._model.notes
         self._notes_section.setVisible(bool(notes.notes))
-        was_trying, self._was_trying = self._was_trying, notes.is_trying
-        if was_trying and not notes.is_trying and self.isVisible():
-            # Whoever asked for a dry run waits for what it says; one turn later it has its place.
+        was_dry_running, self._was_dry_running = self._was_dry_running, notes.is_dry_running
+        if was_dry_running and not notes.is_dry_running and self.isVisible():
+            # Scroll to the result one event-loop turn later, when the layout is final.
             self._notes_section.set_open(True)
             QTimer.singleShot(0, self, lambda: self._scroll_to(self._notes_section))
 
@@ -285,3 +358,8 @@ def _column(*widgets: QWidget, gap: int) -> QWidget:
         layout.addWidget(widget)
     layout.addStretch(1)
     return column
+
+
+def _format_note(note: Note) -> str:
+    created = time.strftime("%H:%M:%S", time.localtime(note.created_at))
+    return f"[{created}] {note.title}\n{note.text}"

@@ -150,7 +150,7 @@ class WandbAccess(QWidget):
 
 
 _HOW = (
-    "In the training form, enable “Track this run” under Weights & Biases. Without an API key the"
+    "In the training form, enable “Tracking” under Weights & Biases. Without an API key the"
     " run is tracked offline and can be uploaded later."
 )
 

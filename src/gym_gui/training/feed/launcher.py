@@ -1,7 +1,7 @@
-"""Launcher: everything about starting runs that waits, off the UI thread.
+"""Launcher: the blocking calls of the training dock, run off the UI thread.
 
-Called by the models of the training dock: preflight, dry run, launch, cancel, bundles, presets
-and configuration files. Answers come back through `Tasks`.
+Preflight, dry run, launch, cancel, bundles, presets and configuration files. Results arrive through
+`Tasks`.
 """
 
 import os
@@ -27,34 +27,35 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-__all__ = ["Launched", "Launcher", "make_preset", "proxy_of_environment", "to_preset_name"]
+__all__ = ["Launched", "Launcher", "make_preset", "proxy_from_environment", "to_preset_name"]
 
 make_preset = presets.make_preset
 to_preset_name = presets.to_preset_name
 Document = Mapping[str, Any]
-Failed = Callable[[UserError], None]
+OnFailure = Callable[[UserError], None]
 _BUNDLE = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<extras>[^\[\]]*)\])?")
 _PROXIES = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
-_LARGEST_FILE = 4 << 20
+_MAX_FILE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """The run, and why it has not the tags and the note that were asked for."""
+    """A submitted run, and why its tags and note could not be set."""
 
     run: RunRecord
     problem: UserError | None = None
 
 
 class Launcher:
-    """Made by `TrainingModel`. Keeps nothing; `can_ask` says whether there is a daemon."""
+    """Created by `TrainingModel`. Stateless."""
 
     def __init__(self, link: TrainerLink, tasks: Tasks) -> None:
         self._link = link
         self._tasks = tasks
 
     @property
-    def can_ask(self) -> bool:
+    def is_connected(self) -> bool:
+        """Whether calls can reach a daemon."""
         return self._link.has_client
 
     def preflight(
@@ -62,7 +63,7 @@ class Launcher:
         parent: QObject,
         document: Document,
         on_success: Callable[[PreflightReport], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         client = self._link.client
         self._tasks.run(parent, lambda: client.preflight(document), on_success, on_failure)
@@ -72,7 +73,7 @@ class Launcher:
         parent: QObject,
         document: Document,
         on_success: Callable[[DryRunReport], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         client = self._link.client
         self._tasks.run(parent, lambda: client.dry_run(document), on_success, on_failure)
@@ -84,14 +85,14 @@ class Launcher:
         tags: Sequence[str],
         note: str,
         on_success: Callable[[Launched], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         client = self._link.client
         self._tasks.run(
             parent, lambda: _submit(client, document, tags, note), on_success, on_failure
         )
 
-    def cancel(self, parent: QObject, run_id: str, on_failure: Failed) -> None:
+    def cancel(self, parent: QObject, run_id: str, on_failure: OnFailure) -> None:
         client = self._link.client
         self._tasks.run(
             parent,
@@ -103,11 +104,12 @@ class Launcher:
     def install(
         self, argument: str, *, is_repair: bool, wake: Callable[[], None]
     ) -> StreamThread[InstallProgress]:
-        """`argument` is a bundle's name, with extras as `name[atari,mujoco]`."""
+        """`argument` is the name of a bundle, with extras as `name[atari,mujoco]`."""
         client = self._link.client
-        found = _BUNDLE.fullmatch(argument)
-        name = found["name"] if found else argument
-        extras = [each for each in (found["extras"] or "").split(",") if each] if found else []
+        match = _BUNDLE.fullmatch(argument)
+        name = match["name"] if match else argument
+        listed = (match["extras"] or "").split(",") if match else []
+        extras = [extra for extra in listed if extra]
         return StreamThread(
             f"install {name}",
             lambda: client.install_bundle(name, extras=extras, repair=is_repair),
@@ -123,7 +125,7 @@ class Launcher:
         env_id: str,
         on_success: Callable[[tuple[str, ...]], None],
     ) -> None:
-        """Those of a worker and an environment; one that cannot be read is left out."""
+        """List the presets of a worker and an environment; skip unreadable ones."""
         home = self._link.home
         self._tasks.run(parent, lambda: _presets_for(home, worker, env_id), on_success)
 
@@ -133,7 +135,7 @@ class Launcher:
         name: str,
         document: Document,
         on_success: Callable[[Path], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         home = self._link.home
         self._tasks.run(
@@ -145,7 +147,7 @@ class Launcher:
         parent: QObject,
         name: str,
         on_success: Callable[[dict[str, Any]], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         home = self._link.home
         self._tasks.run(parent, lambda: presets.load_preset(home, name), on_success, on_failure)
@@ -155,16 +157,16 @@ class Launcher:
         parent: QObject,
         name: str,
         on_success: Callable[[dict[str, Any]], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
-        """`on_success` gets what was in it."""
+        """`on_success` receives the deleted preset."""
         home = self._link.home
         self._tasks.run(parent, lambda: _delete_preset(home, name), on_success, on_failure)
 
     def read_file(
-        self, parent: QObject, path: str, on_success: Callable[[bytes], None], on_failure: Failed
+        self, parent: QObject, path: str, on_success: Callable[[bytes], None], on_failure: OnFailure
     ) -> None:
-        self._tasks.run(parent, lambda: _read(Path(path)), on_success, on_failure)
+        self._tasks.run(parent, lambda: _read_bytes(Path(path)), on_success, on_failure)
 
     def write_file(
         self,
@@ -172,19 +174,19 @@ class Launcher:
         path: str,
         data: bytes,
         on_success: Callable[[None], None],
-        on_failure: Failed,
+        on_failure: OnFailure,
     ) -> None:
         self._tasks.run(parent, lambda: write_atomically(Path(path), data), on_success, on_failure)
 
 
-def proxy_of_environment() -> str:
-    """What W&B goes through when nothing else is given, without any password; empty: nothing."""
+def proxy_from_environment() -> str:
+    """Default proxy for W&B, from environment variables, without a password; empty: none."""
     for name in _PROXIES:
         try:
             parts = urlsplit(os.environ.get(name, ""))
             port = f":{parts.port}" if parts.port else ""
         except ValueError:
-            continue  # it is no address
+            continue  # not a valid address
         if parts.hostname:
             return f"{parts.scheme or 'http'}://{parts.hostname}{port}"
     return ""
@@ -198,20 +200,20 @@ def _submit(
         return Launched(run)
     try:
         return Launched(client.annotate(run.run_id, add_tags=tags, note=note or None))
-    except UserError as error:  # the run is on its way all the same
+    except UserError as error:  # the run is submitted nevertheless
         return Launched(run, error)
 
 
 def _presets_for(home: Home, worker: str, env_id: str) -> tuple[str, ...]:
-    found: list[str] = []
+    names: list[str] = []
     for name in presets.list_presets(home):
         try:
             document = presets.load_preset(home, name)
         except UserError:
             continue
         if document.get("worker") == worker and document.get("env_id") in (None, env_id):
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def _delete_preset(home: Home, name: str) -> dict[str, Any]:
@@ -221,19 +223,19 @@ def _delete_preset(home: Home, name: str) -> dict[str, Any]:
     except OSError as error:
         raise UserError(
             f"The preset {name} cannot be deleted: {error.strerror}.",
-            remedy="Change the rights of the home's folder presets.",
+            remedy="Change the permissions of the folder presets in the home.",
             code="C384",
         ) from error
     return document
 
 
-def _read(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_LARGEST_FILE)
+            return file.read(_MAX_FILE_BYTES)
     except OSError as error:
         raise UserError(
             f"{path} cannot be read: {error.strerror}.",
-            remedy="Check that it is there and that you may read it.",
+            remedy="Check that the file exists and that you can read it.",
             code="C381",
         ) from error

@@ -1,7 +1,7 @@
-"""TrainedPolicies: what the chosen agent has learned in the chosen environment, to be played.
+"""TrainedPolicies: list model of the saved policies of the agent and environment.
 
-The list of *Use trained*. Whoever is chosen in it becomes the actor of the session panel; which one
-that was is remembered per agent and environment. Made by the training desk.
+Shown under *Use trained*. The chosen policy becomes the actor of the session panel; the choice is
+saved per agent and environment. Created by the training dock.
 """
 
 import time
@@ -23,27 +23,27 @@ from gym_gui.runtime.models.actors_model import ActorsModel, reason_of
 from gym_gui.runtime.models.number_text import significant, size
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.settings_store import TextSettings
-from gym_gui.training.feed.saved_policies import PolicyShelf, SavedPolicy
+from gym_gui.training.feed.saved_policies import SavedPolicies, SavedPolicy
 from gym_gui.training.model.training_form import TrainingForm
 from mosaic.contract.errors import UserError
 
 POLICY_ROLE = int(Qt.ItemDataRole.UserRole)
-_KEY = "training/policy"
+_POLICY_KEY = "training/policy"
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
-_FEW_S = 45
-_WHOLE_BELOW = 10_000
+_JUST_NOW_S = 45
+_EXACT_BELOW = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRow:
-    """One line of the list, in words."""
+    """The texts of one row."""
 
     title: str
     marks: tuple[str, ...]
-    """Such as `best`."""
-    facts: str
+    """`best`, `last`, both or none."""
+    details: str
     reason: str
-    """Why it cannot act; empty when it can."""
+    """Why it cannot act; empty: it can."""
     is_chosen: bool
 
 
@@ -52,8 +52,8 @@ class Activity(Protocol):
     def is_running(self) -> bool: ...
 
 
-class ActingSession(Protocol):
-    """The session panel, as far as a saved policy acts in it; `SessionPanelModel` is one."""
+class PolicySession(Protocol):
+    """The session in which a policy acts; implemented by `SessionPanelModel`."""
 
     @property
     def changed(self) -> SignalInstance: ...
@@ -68,31 +68,31 @@ class ActingSession(Protocol):
 
 
 class TrainedPolicies(QAbstractListModel):
-    """The newest first. All of it is for the UI thread; asking the daemon is not."""
+    """Newest first. UI thread only; the daemon is queried on a thread."""
 
     changed = Signal()
-    """The list, the chosen one, or why there is none."""
+    """The list, the chosen policy or `problem` changed."""
 
     def __init__(
         self,
-        shelf: PolicyShelf,
+        saved_policies: SavedPolicies,
         runs: RunsModel,
-        session: ActingSession,
+        session: PolicySession,
         form: TrainingForm,
-        memory: TextSettings,
+        settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._shelf = shelf
+        self._saved_policies = saved_policies
         self._runs = runs
         self._session = session
         self._form = form
-        self._memory = memory
+        self._settings = settings
         self._policies: tuple[SavedPolicy, ...] = ()
-        self._of = ("", "", "")
-        self._wished = ""
-        """To be chosen as soon as the daemon knows it as an actor."""
-        self._is_agent_new = False
+        self._target = ("", "", "")
+        self._pending_policy = ""
+        """Chosen once the daemon lists it as an actor."""
+        self._must_choose = False
         self._is_watched = False
         self._is_stale = True
         self.is_known = False
@@ -102,7 +102,7 @@ class TrainedPolicies(QAbstractListModel):
         runs.artifacts_changed.connect(lambda _: self.refresh())
         runs.run_changed.connect(self._on_run_changed)
         session.actors.loaded.connect(self._on_actors)
-        session.changed.connect(self._repaint)
+        session.changed.connect(self._emit_changed)
         self._on_agent()
 
     @property
@@ -111,27 +111,28 @@ class TrainedPolicies(QAbstractListModel):
 
     @property
     def chosen_row(self) -> int:
-        """-1: whoever is to act is none of these."""
+        """-1: the actor is not one of these policies."""
         actor = self._session.actor_id
-        return next((at for at, each in enumerate(self._policies) if each.id == actor), -1)
+        rows = (row for row, policy in enumerate(self._policies) if policy.id == actor)
+        return next(rows, -1)
 
     def set_watched(self, is_watched: bool) -> None:
-        """Nothing is asked for while nobody looks."""
+        """The list is fetched only while it is visible."""
         self._is_watched = is_watched
         if is_watched and self._is_stale:
-            self._ask()
+            self._fetch()
         self._choose_for_worker()
 
     def choose(self, row: int) -> None:
-        """By the person: it acts from now on, also in a session that is going on."""
+        """Make the policy the actor, also of a running session."""
         if 0 <= row < len(self._policies):
             self._choose(self._policies[row].id)
 
-    def row(self, at: int) -> PolicyRow:
-        policy = self._policies[at]
+    def row(self, number: int) -> PolicyRow:
+        policy = self._policies[number]
         actor = self._session.actors.find(policy.id)
-        told = (
-            f"step {_in_short(policy.step)}" if policy.step is not None else policy.file,
+        details = (
+            f"step {_short_step(policy.step)}" if policy.step is not None else policy.file,
             f"return {significant(policy.mean_return)}" if policy.mean_return is not None else "",
             age(time.time() - policy.saved_at),
             size(policy.size_bytes),
@@ -139,8 +140,8 @@ class TrainedPolicies(QAbstractListModel):
         marks = (("best", policy.is_best), ("last", policy.is_last))
         return PolicyRow(
             title=self._title(policy),
-            marks=tuple(word for word, is_so in marks if is_so),
-            facts=" · ".join(part for part in told if part),
+            marks=tuple(mark for mark, is_set in marks if is_set),
+            details=" · ".join(detail for detail in details if detail),
             reason=reason_of(actor) if actor is not None else "",
             is_chosen=policy.id == self._session.actor_id,
         )
@@ -164,11 +165,11 @@ class TrainedPolicies(QAbstractListModel):
             case Qt.ItemDataRole.ToolTipRole:
                 policy = self._policies[index.row()]
                 step = f"\nstep {policy.step:,}" if policy.step is not None else ""
-                return row.reason or f"{row.title}\n{row.facts}{step}\n{policy.file}"
+                return row.reason or f"{row.title}\n{row.details}{step}\n{policy.file}"
             case Qt.ItemDataRole.AccessibleTextRole:
-                words = (row.title, *row.marks, row.facts, row.reason)
-                is_chosen = ", acts" if row.is_chosen else ""
-                return ", ".join(word for word in words if word) + is_chosen
+                active = "active actor" if row.is_chosen else ""
+                texts = (row.title, *row.marks, row.details, row.reason, active)
+                return ", ".join(text for text in texts if text)
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
@@ -176,54 +177,54 @@ class TrainedPolicies(QAbstractListModel):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
-    # What happens.
+    # Updates.
 
     def _on_agent(self) -> None:
         target = self._form.target
-        if (target.worker, target.algo, target.env_id) != self._of:
-            self._of = (target.worker, target.algo, target.env_id)
-            self._wished = ""
-            self._is_agent_new = False
+        if (target.worker, target.algo, target.env_id) != self._target:
+            self._target = (target.worker, target.algo, target.env_id)
+            self._pending_policy = ""
+            self._must_choose = False
             self.is_known = False
             self._show(())
             self.refresh()
 
     def _on_agent_chosen(self) -> None:
-        """Whoever chooses an agent here means its policies: the one it had, or the newest."""
-        self._is_agent_new = self._is_watched
+        """Choose the saved policy of the agent, or its newest."""
+        self._must_choose = self._is_watched
         if self.is_known:
             self._choose_for_agent()
 
     def _on_run_changed(self, run_id: str) -> None:
         if any(policy.run_id == run_id for policy in self._policies):
-            self._repaint()  # its name may be another one, or it was deleted
+            self._emit_changed()  # The run was renamed or deleted.
             if self._runs.by_id(run_id) is None:
                 self.refresh()
 
     def refresh(self) -> None:
-        """Ask anew, as soon as somebody looks."""
+        """Fetch the list again, now or when it becomes visible."""
         self._is_stale = True
         if self._is_watched:
-            self._ask()
+            self._fetch()
 
-    def _ask(self) -> None:
-        worker, algo, env_id = self._of
-        if not (worker and env_id and self._shelf.can_query):
+    def _fetch(self) -> None:
+        worker, algo, env_id = self._target
+        if not (worker and env_id and self._saved_policies.is_connected):
             return
         self._is_stale = False
-        asked = self._of
-        self._shelf.ask(
+        target = self._target
+        self._saved_policies.fetch(
             self,
             worker,
             algo,
             env_id,
-            lambda policies: self._take(asked, policies),
-            lambda error: self._fail(asked, error),
+            lambda policies: self._on_policies(target, policies),
+            lambda error: self._on_failure(target, error),
         )
 
-    def _take(self, asked: tuple[str, str, str], policies: tuple[SavedPolicy, ...]) -> None:
-        if asked != self._of:
-            return  # Another agent was chosen meanwhile.
+    def _on_policies(self, target: tuple[str, str, str], policies: tuple[SavedPolicy, ...]) -> None:
+        if target != self._target:
+            return  # A reply for another agent.
         self.problem = None
         self.is_known = True
         if policies != self._policies:
@@ -233,49 +234,49 @@ class TrainedPolicies(QAbstractListModel):
         self._choose_for_agent()
         self.changed.emit()
 
-    def _fail(self, asked: tuple[str, str, str], error: UserError) -> None:
-        if asked == self._of:
+    def _on_failure(self, target: tuple[str, str, str], error: UserError) -> None:
+        if target == self._target:
             self.problem = error
             self.is_known = True
             self._is_stale = True
             self.changed.emit()
 
     def _choose_for_agent(self) -> None:
-        if not self._is_agent_new:
+        if not self._must_choose:
             return
-        self._is_agent_new = False
-        kept = self._memory.text(self._memory_key())
+        self._must_choose = False
+        saved = self._settings.text(self._settings_key())
         ids = [policy.id for policy in self._policies]
         if ids:
-            self._choose(kept if kept in ids else ids[0])
+            self._choose(saved if saved in ids else ids[0])
 
     def _choose_for_worker(self) -> None:
-        """A worker that is to act plays its newest policy: whoever looks here sees which it is."""
+        """If the actor is the worker itself, choose one of its policies."""
         session = self._session
-        is_meant = session.actor_id == self._of[0] and not session.activity.is_running
-        if self._is_watched and is_meant:
-            self._is_agent_new = True
+        is_worker = session.actor_id == self._target[0] and not session.activity.is_running
+        if self._is_watched and is_worker:
+            self._must_choose = True
             if self.is_known:
                 self._choose_for_agent()
 
     def _choose(self, policy_id: str) -> None:
-        self._memory.set(self._memory_key(), policy_id)
+        self._settings.set(self._settings_key(), policy_id)
         if self._session.actors.find(policy_id) is None:
-            self._wished = policy_id
+            self._pending_policy = policy_id
             self._session.refresh_actors()
             return
-        self._wished = ""
+        self._pending_policy = ""
         self._session.choose_actor(policy_id)
-        self._repaint()
+        self._emit_changed()
 
     def _on_actors(self) -> None:
-        if self._wished and self._session.actors.find(self._wished) is not None:
-            self._choose(self._wished)
+        if self._pending_policy and self._session.actors.find(self._pending_policy) is not None:
+            self._choose(self._pending_policy)
         self._choose_for_worker()
-        self._repaint()
+        self._emit_changed()
 
-    def _memory_key(self) -> str:
-        return "/".join((_KEY, *self._of))
+    def _settings_key(self) -> str:
+        return "/".join((_POLICY_KEY, *self._target))
 
     def _title(self, policy: SavedPolicy) -> str:
         if not policy.run_id:
@@ -289,20 +290,20 @@ class TrainedPolicies(QAbstractListModel):
         self.endResetModel()
         self.changed.emit()
 
-    def _repaint(self) -> None:
+    def _emit_changed(self) -> None:
         if self._policies:
             self.dataChanged.emit(self.index(0), self.index(len(self._policies) - 1))
         self.changed.emit()
 
 
-def _in_short(step: int) -> str:
-    """`3,584`, `18.4 k`: a row of a narrow dock has room for little more."""
-    return f"{step:,}" if step < _WHOLE_BELOW else run_text.amount(step)
+def _short_step(step: int) -> str:
+    """`3,584`, `18.4 k`: short enough for a narrow dock."""
+    return f"{step:,}" if step < _EXACT_BELOW else run_text.amount(step)
 
 
 def age(seconds: float) -> str:
     """`just now`, `3 min ago`, `2 days ago`."""
-    if seconds < _FEW_S:
+    if seconds < _JUST_NOW_S:
         return "just now"
     if seconds < _HOUR_S:
         return f"{max(1, round(seconds / _MINUTE_S))} min ago"
