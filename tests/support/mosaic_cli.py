@@ -30,13 +30,14 @@ class Mosaic:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.home = Home(folder / "home")
+        self.columns = 80
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "mosaic.cli.main", *arguments]
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "MOSAIC_HOME": str(self.home.path), "COLUMNS": "80"}
+        return {**os.environ, "MOSAIC_HOME": str(self.home.path), "COLUMNS": str(self.columns)}
 
     def __call__(self, *arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
         self._prepare(arguments)

@@ -8,8 +8,7 @@ import click
 import msgspec
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_bundles
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import format_bytes
@@ -46,7 +45,11 @@ def list_bundles(home: Home, as_json: bool) -> None:
         print_json({"bundles": infos})
         return
     print_table(
-        _COLUMNS, map(_row, infos), right=("PACKAGES", "SIZE", "RUNS"), cut=("EXTRAS", "WORKERS")
+        _COLUMNS,
+        map(_row, infos),
+        right=("PACKAGES", "SIZE", "RUNS"),
+        cut=("EXTRAS", "WORKERS"),
+        hide=("WORKERS", "HASH", "PYTHON", "PACKAGES", "EXTRAS"),
     )
     for info in infos:
         if info.problem:
@@ -72,7 +75,7 @@ def install(home: Home, name: str, extras: tuple[str, ...], repair: bool, as_jso
         print_json(bundle)
     elif bundle:
         click.echo(f"{bundle.name} {bundle.state}: {bundle.packages} packages in {bundle.path}")
-    return 0 if bundle is not None and bundle.state == "ready" else exit_codes.FAILED
+    return 0 if bundle is not None and bundle.state == "ready" else ExitCode.FAILED
 
 
 @command(examples=["mosaic bundles remove cleanrl_worker"])

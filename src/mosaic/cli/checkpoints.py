@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
 from mosaic.cli.assignments import parse_assignments, parse_json_or_text
 from mosaic.cli.checkpoint_reference import (
     checkpoint_argument,
     checkpoints_argument,
     find_checkpoint,
 )
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_environments, complete_runs, complete_workers
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import (
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("ID", "RUN", "FILE", "ALGO", "ENV", "STEP", "SIZE", "AGE")
 _TEXT_COLUMNS = ("RUN", "FILE", "ENV")
 _NUMBER_COLUMNS = ("STEP", "SIZE", "AGE")
+_OPTIONAL_COLUMNS = ("SIZE", "AGE", "ALGO", "STEP")
 
 
 @command("list", examples=["mosaic checkpoints list", "mosaic checkpoints list --env CartPole-v1"])
@@ -92,7 +92,9 @@ def list_checkpoints(
         print_message("No checkpoint matches." if is_filtered else "No checkpoints yet.")
     else:
         rows = [_row(checkpoint, names.get(checkpoint.run_id, "")) for checkpoint in listed]
-        print_table(_COLUMNS, rows, right=_NUMBER_COLUMNS, cut=_TEXT_COLUMNS)
+        print_table(
+            _COLUMNS, rows, right=_NUMBER_COLUMNS, cut=_TEXT_COLUMNS, hide=_OPTIONAL_COLUMNS
+        )
     if len(records) > limit:
         print_message("There are more; use --limit or the filters.")
 
@@ -214,7 +216,7 @@ def verify(home: Home, references: tuple[str, ...], as_json: bool) -> int:
         for checkpoint_id, report in reports.items():
             intact = f"intact, {format_bytes(report.size_bytes)}"
             click.echo(f"{checkpoint_id}  {intact if report.ok else ' '.join(report.problems)}")
-    return 0 if all_ok else exit_codes.FAILED
+    return 0 if all_ok else ExitCode.FAILED
 
 
 @command(examples=["mosaic checkpoints delete last", "mosaic checkpoints delete last --yes"])

@@ -1,8 +1,9 @@
-"""Classes of click commands: help that ends with examples, and groups that import lazily."""
+"""Classes of click commands: help with examples, groups that import lazily, exit codes."""
 
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +18,22 @@ HOME_KEY = "mosaic.home"
 """Key of `--home` in a context's `meta`, which all contexts of a command line share."""
 
 _HELP_OPTIONS = ("-h", "--help")
+_UNIMPORTANT_RANGE = re.compile(r"\s*\[(x>=?[01]|0<=x<=\d{10,})\]$")
+"""What click appends to the help of an option that accepts any count or seed."""
 _HOME_OPTION = "--home"
 _INDENT = "    "
 """Of the further lines of a long example."""
+
+
+class ExitCode(IntEnum):
+    """Exit codes of `mosaic`, besides 0 and click's own code 2 for a usage error."""
+
+    FAILED = 1
+    """The run or the check failed."""
+    UNREACHABLE = 3
+    """The daemon cannot be reached."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
 
 
 class MosaicCommand(click.Command):
@@ -28,6 +42,9 @@ class MosaicCommand(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -115,6 +132,10 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command '{name}'.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         width = max(map(len, self.lazy))
         for section, items in groupby(self.lazy.items(), key=lambda item: item[1].section):
@@ -193,6 +214,19 @@ def _command_index(args: list[str]) -> int:
 def _store_home(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     if value:
         ctx.meta[HOME_KEY] = value
+
+
+def _write_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """Write the options; the first column takes at most a third of the width."""
+    rows = []
+    for parameter in command.get_params(ctx):
+        row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+        if row is not None:
+            rows.append((row[0], _UNIMPORTANT_RANGE.sub("", row[1])))
+    with formatter.section("Options"):
+        formatter.write_dl(rows, col_max=min(30, formatter.width // 3))
 
 
 def _write_examples(formatter: click.HelpFormatter, examples: Sequence[str]) -> None:

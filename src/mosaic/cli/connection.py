@@ -1,4 +1,4 @@
-"""Connecting to the daemon. gRPC is imported here when a command runs, not for its help."""
+"""Access to the daemon. gRPC is imported when a command runs, not for its help."""
 
 import importlib
 from collections.abc import Iterator
@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
+from mosaic.contract.descriptor import WorkerDescriptor
+from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 
 if TYPE_CHECKING:
@@ -39,3 +42,17 @@ def ensure_daemon(home: Home) -> bool:
         f"Started the trainer daemon of {home.path}; `mosaic daemon stop` stops it.", err=True
     )
     return True
+
+
+def describe_worker(client: "TrainerClient", worker: str, script: str | None) -> WorkerDescriptor:
+    """Return the worker's descriptor; a given script is its only algorithm.
+
+    A script given by module name may exist only in the bundle of its run. Then the descriptor has
+    no algorithm.
+    """
+    try:
+        return client.describe(worker, script)
+    except UserError:
+        if script is None or "/" in script:
+            raise
+    return msgspec.structs.replace(client.describe(worker), algorithms=())

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import format_bytes, format_time, pluralize
 from mosaic.cli.options import home_option, json_option
@@ -104,7 +103,7 @@ def status(home: Home, as_json: bool) -> int:
         print_json(health)
     else:
         _print(health)
-    return exit_codes.FAILED if health.problems else 0
+    return ExitCode.FAILED if health.problems else 0
 
 
 def _print(health: DaemonHealth) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
 from mosaic.cli.bundles import install_bundle
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import run_duration_s, short_id
 from mosaic.cli.gui import become_window, find_window_problem
@@ -64,7 +63,7 @@ class DemoResult(msgspec.Struct, kw_only=True):
     "--window/--no-window",
     "opens_window",
     default=None,
-    help="Open the run in the window at the end. Default: on a terminal with a display.",
+    help="Open the run in the window afterwards. Default: if possible.",
 )
 @json_option
 @home_option
@@ -110,9 +109,9 @@ def demo(
     else:
         _print(result)
     if interrupted:
-        return exit_codes.INTERRUPTED
+        return ExitCode.INTERRUPTED
     if result.state is not RunState.SUCCEEDED:
-        return exit_codes.FAILED
+        return ExitCode.FAILED
     if opens_window is None:
         opens_window = not as_json and sys.stdout.isatty() and find_window_problem() is None
     if opens_window:

@@ -2,19 +2,29 @@
 
 import importlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import click
+import msgspec
+from rich.text import Text
 
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.formatting import pluralize
 from mosaic.cli.options import home_option, json_option
-from mosaic.cli.render import print_json, result_console, state_text
+from mosaic.cli.render import print_json, print_wrapped, state_text
 from mosaic.contract.layout import Home
 
-if TYPE_CHECKING:
-    from mosaic.cli.doctor_checks import Finding
+Status = Literal["ok", "warning", "problem"]
+_STATUS_WIDTH = 9
+
+
+class Finding(msgspec.Struct, kw_only=True, frozen=True):
+    """The result of one check."""
+
+    check: str
+    status: Status
+    message: str
+    remedy: str = ""
 
 
 @command(examples=["mosaic doctor", "mosaic doctor --json"])
@@ -28,7 +38,7 @@ def doctor(home: Home, as_json: bool) -> int:
     for finding in results:
         findings.append(finding)
         if not as_json:
-            _print(finding)
+            print_finding(finding)
     problems = sum(finding.status == "problem" for finding in findings)
     if as_json:
         print_json({"findings": findings, "problems": problems})
@@ -36,14 +46,13 @@ def doctor(home: Home, as_json: bool) -> int:
         click.echo(f"\n{pluralize(problems, 'problem')}.")
     else:
         click.echo("\nNo problems found.")
-    return exit_codes.FAILED if problems else 0
+    return ExitCode.FAILED if problems else 0
 
 
-def _print(finding: "Finding") -> None:
-    console = result_console()
-    line = state_text(finding.status)
-    line.append(" " * (9 - len(finding.status)), "default")
-    line.append(f"{finding.check}: {finding.message}", "default")
-    console.print(line, soft_wrap=True)
+def print_finding(finding: Finding) -> None:
+    """Print the finding and its remedy, wrapped to the width of the terminal."""
+    header = state_text(finding.status)
+    header.append(" " * (_STATUS_WIDTH - len(finding.status)))
+    print_wrapped(Text(f"{finding.check}: {finding.message}"), header=header)
     if finding.remedy:
-        console.print(f"         {finding.remedy}", soft_wrap=True)
+        print_wrapped(Text(finding.remedy), header=" " * _STATUS_WIDTH)

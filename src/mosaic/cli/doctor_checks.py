@@ -1,4 +1,4 @@
-"""The checks of `mosaic doctor`, one function each. They do not need the daemon."""
+"""The checks of `mosaic doctor`, one function each. They need no daemon, but import gRPC."""
 
 import ctypes
 import importlib.metadata
@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
-import msgspec
 from packaging.requirements import Requirement
 
 from mosaic import __version__
+from mosaic.cli.doctor import Finding, Status
 from mosaic.cli.formatting import format_bytes
 from mosaic.client.daemon_process import probe
 from mosaic.contract.errors import UserError
@@ -29,7 +28,6 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_infos import worker_infos
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 
-Status = Literal["ok", "warning", "problem"]
 _MIN_PYTHON = (3, 11)
 _DISTRIBUTION = "mosaic-workbench"
 _LOW_DISK_BYTES = 5_000_000_000
@@ -43,15 +41,6 @@ _QT_LIBRARIES = (
     "libfreetype.so.6",
     "libxkbcommon.so.0",
 )
-
-
-class Finding(msgspec.Struct, kw_only=True, frozen=True):
-    """The result of one check."""
-
-    check: str
-    status: Status
-    message: str
-    remedy: str = ""
 
 
 def run_checks(home: Home) -> Iterator[Finding]:

@@ -13,9 +13,11 @@ from mosaic.cli.completion import complete_environments
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.render import (
     print_fields,
+    print_hidden_columns,
     print_json,
     print_message,
-    print_table,
+    print_table_rows,
+    print_wrapped,
     result_console,
     state_text,
 )
@@ -38,7 +40,6 @@ _COLUMNS = ("ENVIRONMENT", "TITLE", "ACTIONS", "VIEWS")
 _FAMILIES = [family.id for family in catalog.families()]
 _MAX_SIMILAR = 3
 _MAX_CHOICES = 12
-_MIN_TEXT_WIDTH = 20
 _INDENT = "  "
 
 
@@ -145,13 +146,15 @@ def _suggest(entry: EnvironmentEntry) -> str:
 
 def _print_list(entries: Sequence[EnvironmentEntry], states: Mapping[str, str]) -> None:
     console = result_console()
+    hidden: list[str] = []
     # Search results are sorted by relevance; here they are grouped by family.
     by_family = sorted(entries, key=lambda entry: _FAMILIES.index(entry.family))
     for index, (family_id, members) in enumerate(groupby(by_family, lambda entry: entry.family)):
         family, state = catalog.family(family_id), states[family_id]
         header = Text("\n" if index else "").append(f"{family.title}  ", "bold")
-        hint = "" if state == "ready" else f": {family.installs}"
-        console.print(header + state_text(state) + hint, soft_wrap=True)
+        console.print(header + state_text(state), soft_wrap=True)
+        if state != "ready":
+            console.print(f"Run `{family.installs}`.", soft_wrap=True)
         rows = [
             (
                 entry.env_id,
@@ -161,7 +164,8 @@ def _print_list(entries: Sequence[EnvironmentEntry], states: Mapping[str, str]) 
             )
             for entry in members
         ]
-        print_table(_COLUMNS, rows, cut=("TITLE",))
+        hidden += print_table_rows(_COLUMNS, rows, cut=("TITLE",), hide=("TITLE", "ACTIONS"))
+    print_hidden_columns(hidden)
 
 
 def _family_document(family_id: str, states: Mapping[str, str]) -> dict[str, object]:
@@ -230,7 +234,7 @@ def _print_texts(entry: EnvironmentEntry) -> None:
     )
     width = max(len(name) for name, _ in sections)
     for name, text in sections:
-        _print_wrapped(Text(f"{name:<{width}}  ", "bold"), Text(text))
+        print_wrapped(Text(text), header=Text(f"{name:<{width}}  ", "bold"))
 
 
 def _print_settings(fields: tuple[Parameter, ...]) -> None:
@@ -239,17 +243,9 @@ def _print_settings(fields: tuple[Parameter, ...]) -> None:
         if group:
             result_console().print(f"{_INDENT}{group}", style="italic")
         for field in members:
-            _print_wrapped(Text(f"{_INDENT}{field.name:<{width}}  "), Text(_type_text(field)))
-            _print_wrapped(Text(f"{_INDENT}{'':<{width}}  "), Text(field.help, "dim"))
-
-
-def _print_wrapped(header: Text, text: Text) -> None:
-    """Print the text beside its header, wrapped to the width of the terminal."""
-    console = result_console()
-    for line in text.wrap(console, max(_MIN_TEXT_WIDTH, console.width - header.cell_len)):
-        line.rstrip()
-        console.print(header + line, soft_wrap=True)
-        header = Text(" " * header.cell_len)
+            header = f"{_INDENT}{field.name:<{width}}  "
+            print_wrapped(Text(_type_text(field)), header=header)
+            print_wrapped(Text(field.help, "dim"), header=" " * len(header))
 
 
 def _type_text(field: Parameter) -> str:

@@ -57,7 +57,7 @@ def print_episode(document: dict[str, Any]) -> None:
             ("environment", document["env_id"]),
             ("env kwargs", json.dumps(kwargs, ensure_ascii=False) if kwargs else ""),
             (
-                "in vector",
+                "env index",
                 "" if document["env_index"] is None else f"{document['env_index']}",
             ),
             ("agent", document["agent_id"] or ""),

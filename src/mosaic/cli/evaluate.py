@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mosaic.cli import exit_codes
 from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_parameters
 from mosaic.cli.checkpoint_reference import checkpoint_argument, find_checkpoint
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_environments
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import short_id
@@ -116,7 +115,7 @@ def evaluate(
         if not confirm_preflight(report, force):
             if as_json:
                 print_json(rejected_document(report))
-            return exit_codes.FAILED
+            return ExitCode.FAILED
         run = client.submit(config)
         print_message(f"Run {run.run_id}: {record.checkpoint_id} in {config.env_id}")
         if detach:

@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from mosaic import __version__
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import HOME_KEY, LazyCommand, LazyGroup
+from mosaic.cli.commands import HOME_KEY, ExitCode, LazyCommand, LazyGroup
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -23,7 +22,7 @@ _TRAIN = "Train"
 _RESULTS = "Look at results"
 _MANAGE = "Manage"
 _COMMANDS = {
-    "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window, as `mosaic` alone does.", _PLAY),
+    "gui": LazyCommand("mosaic.cli.gui:gui", "Open the window; the default command.", _PLAY),
     "demo": LazyCommand("mosaic.cli.demo:demo", "Watch an agent learn.", _PLAY),
     "play": LazyCommand(
         "mosaic.cli.play:play", "Play an environment, or let an actor play.", _PLAY
@@ -83,24 +82,24 @@ def mosaic(context: click.Context) -> int | None:
         become_window(Home.locate(context.meta.get(HOME_KEY)))
     click.echo(context.get_help())
     click.echo(f"\n{problem.message} {problem.remedy}", err=True)
-    return exit_codes.FAILED
+    return ExitCode.FAILED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code, one of `exit_codes`."""
+    """Run a command and return its exit code, see `ExitCode`."""
     try:
         result: Any = mosaic.main(args=arguments, prog_name="mosaic", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("Interrupted.", err=True)
-        return exit_codes.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except UserError as error:
         _print_error(error, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
         if isinstance(error, DaemonUnreachableError):
-            return exit_codes.UNREACHABLE
-        return exit_codes.FAILED
+            return ExitCode.UNREACHABLE
+        return ExitCode.FAILED
     except OSError as error:
         if error.errno not in _STDOUT_ERRORS:
             raise
@@ -108,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno != errno.EPIPE:
             click.echo(f"The output cannot be written: {error.strerror}.", err=True)
-        return exit_codes.FAILED
+        return ExitCode.FAILED
     return result if isinstance(result, int) else 0
 
 

@@ -2,19 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
-import msgspec
 
 from mosaic.cli.commands import HOME_KEY
 from mosaic.cli.completion import complete_presets, complete_runs
-from mosaic.contract.descriptor import WorkerDescriptor
-from mosaic.contract.errors import UserError
 from mosaic.contract.layout import HOME_VARIABLE, Home
-
-if TYPE_CHECKING:
-    from mosaic.client.trainer_client import TrainerClient
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -111,20 +105,6 @@ def resolve_script(script: str | None) -> str | None:
     if not is_file:
         raise click.UsageError(f"--script {script}: there is no such file.")
     return str(path.absolute())
-
-
-def describe_worker(client: "TrainerClient", worker: str, script: str | None) -> WorkerDescriptor:
-    """Return the worker's descriptor; a given script is its only algorithm.
-
-    A script given by module name may exist only in the bundle of its run. Then the descriptor has
-    no algorithm.
-    """
-    try:
-        return client.describe(worker, script)
-    except UserError:
-        if script is None or "/" in script:
-            raise
-    return msgspec.structs.replace(client.describe(worker), algorithms=())
 
 
 def confirm_deletion() -> None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
 from mosaic.cli.bundles import retry_with_bundle
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.connection import connect
 from mosaic.cli.episode_view import episode_document, print_episode
 from mosaic.cli.formatting import pluralize, short_id
@@ -129,7 +128,7 @@ def _rank(episode: EpisodeRollup) -> tuple[float, int]:
 @click.option(
     "--install/--no-install",
     default=None,
-    help="Install the bundle of the run if it is missing. Default: ask on a terminal.",
+    help="Install a missing bundle of the run. Default: ask on a terminal.",
 )
 @json_option
 @home_option
@@ -170,7 +169,7 @@ def replay(
                 print_export(written)
     if as_json:
         print_json(document)
-    return exit_codes.FAILED if failed else 0
+    return ExitCode.FAILED if failed else 0
 
 
 def _show(client: "TrainerClient", run_id: str, ordinal: int, as_json: bool) -> int:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_algorithms, complete_runs, complete_workers
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import (
@@ -34,6 +33,7 @@ StateRequest = Callable[["TrainerClient", str], RunRecord]
 _TEXT_COLUMNS = ("NAME", "WORKER", "ALGO", "ENV")
 _NUMBER_COLUMNS = ("STEPS", "RETURN", "SPS", "AGE")
 _COLUMNS = ("ID", "NAME", "MODE", "WORKER", "ALGO", "ENV", "STATE", *_NUMBER_COLUMNS)
+_OPTIONAL_COLUMNS = ("WORKER", "SPS", "MODE", "ALGO", "AGE")
 _DEFAULT_MODE = "train"
 _NO_RUNS = "No runs yet. Try `mosaic train echo_worker --env Echo-v0`."
 _NO_MATCHES = "No run matches. `mosaic runs list --all` includes archived runs."
@@ -49,7 +49,7 @@ _STATE_CONFLICT = "T311"
     multiple=True,
     metavar="STATE",
     type=click.Choice([state.value for state in RunState]),
-    help=f"Only runs in this state; repeatable. One of {', '.join(RunState)}.",
+    help="Only runs in this state, such as running; repeatable.",
 )
 @click.option(
     "--worker",
@@ -68,7 +68,7 @@ _STATE_CONFLICT = "T311"
 @click.option("--env", "env_id", default="", metavar="ID", help="Only runs in this environment.")
 @click.option("--tag", default="", metavar="TAG", help="Only runs with this tag.")
 @click.option(
-    "--text", default="", help="Only runs with this text in name, id, note, worker, algo or env."
+    "--text", default="", help="Only runs with TEXT in name, id, note, worker, algo or env."
 )
 @click.option("--all", "include_archived", is_flag=True, help="Include archived runs.")
 @click.option(
@@ -129,7 +129,7 @@ def watch(home: Home, run: str, all_runs: bool, as_json: bool) -> int:
                     for event in events:
                         _print_event(event, as_json)
             except KeyboardInterrupt:
-                return exit_codes.INTERRUPTED
+                return ExitCode.INTERRUPTED
             return 0
         run_id = client.resolve(run)
         result = watch_run(client, run_id)
@@ -171,7 +171,7 @@ def logs(home: Home, run: str, follow: bool, tail: int, as_json: bool) -> int:
                     else:
                         click.echo(line)
             except KeyboardInterrupt:
-                return exit_codes.INTERRUPTED
+                return ExitCode.INTERRUPTED
             if is_empty:
                 print_message("The worker has printed nothing.")
     return 0
@@ -244,14 +244,20 @@ def stop(
         print_json({"runs": ended})
     elif not run_ids:
         print_message("No run is active.")
-    return exit_codes.FAILED if failed else 0
+    return ExitCode.FAILED if failed else 0
 
 
 def _print_page(page: RunPage, *, is_filtered: bool) -> None:
     if not page.runs:
         print_message(_NO_MATCHES if is_filtered else _NO_RUNS)
         return
-    print_table(_COLUMNS, map(_row, page.runs), right=_NUMBER_COLUMNS, cut=_TEXT_COLUMNS)
+    print_table(
+        _COLUMNS,
+        map(_row, page.runs),
+        right=_NUMBER_COLUMNS,
+        cut=_TEXT_COLUMNS,
+        hide=_OPTIONAL_COLUMNS,
+    )
     if page.total > len(page.runs):
         print_message(f"{page.total - len(page.runs):,} more; use --limit or the filters.")
 

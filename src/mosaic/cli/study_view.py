@@ -75,6 +75,7 @@ def print_trials(study: Study) -> None:
         ],
         right=["trial", "value", "time"],
         cut=["reason", *columns],
+        hide=["reason", "time", "run", *reversed(columns)],
     )
 
 

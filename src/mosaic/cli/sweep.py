@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
-from mosaic.cli.commands import command
+from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import (
     complete_algorithms,
     complete_runs,
@@ -93,8 +92,7 @@ _SEARCH_FIELDS = tuple(field.name for field in msgspec.structs.fields(SearchOpti
     "searches",
     multiple=True,
     metavar="NAME[=VALUES]",
-    help="Parameter to search, as name=low..high[:log], name=a,b,c or name. Default: all ranges"
-    " that the worker declares.",
+    help="Range: name=low..high[:log], name=a,b,c or name; repeatable. Default: all declared.",
 )
 @click.option(
     "--space",
@@ -243,7 +241,7 @@ def start(
         if rejection is not None:
             if as_json:
                 print_json(rejected_document(rejection))
-            return exit_codes.FAILED
+            return ExitCode.FAILED
         return _run(client, home, request, detach, as_json)
 
 

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from mosaic.cli.assignments import parse_assignments, parse_parameters
-from mosaic.cli.options import describe_worker
+from mosaic.cli.connection import describe_worker
 from mosaic.cli.train_config import TrainOptions, build_config
 from mosaic.client.presets import load_preset
 from mosaic.client.run_reference import LAST
@@ -68,13 +68,13 @@ def new_sweep(
     home: Home,
     worker: str,
     trial_options: TrainOptions,
-    to_preset_name: str | None,
+    preset_name: str | None,
     space_options: SpaceOptions,
     search: SearchOptions,
     settings: tuple[str, ...],
 ) -> SweepRequest:
     """Build a new sweep."""
-    preset = load_preset(home, to_preset_name) if to_preset_name else None
+    preset = load_preset(home, preset_name) if preset_name else None
     script = trial_options.script or (preset or {}).get("script")
     descriptor = describe_worker(client, worker, script)
     base = build_config(trial_options, descriptor, preset)

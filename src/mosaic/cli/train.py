@@ -5,19 +5,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mosaic.cli import exit_codes
 from mosaic.cli.checkpoint_reference import find_checkpoint
-from mosaic.cli.commands import ParameterCommand, command
+from mosaic.cli.commands import ExitCode, ParameterCommand, command
 from mosaic.cli.completion import (
     complete_algorithms,
     complete_runs,
     complete_settings,
     complete_workers,
 )
-from mosaic.cli.connection import connect
+from mosaic.cli.connection import connect, describe_worker
 from mosaic.cli.formatting import run_title, short_id
 from mosaic.cli.options import (
-    describe_worker,
     detach_option,
     env_args_option,
     extras_option,
@@ -182,15 +180,15 @@ def train(
         if dry_run:
             dry_run_report = client.dry_run(config)
             print_dry_run(dry_run_report, as_json)
-            return 0 if dry_run_report.ok else exit_codes.FAILED
+            return 0 if dry_run_report.ok else ExitCode.FAILED
         report = client.preflight(config)
         if preflight:
             print_preflight(report, as_json)
-            return exit_codes.FAILED if report.is_blocked else 0
+            return ExitCode.FAILED if report.is_blocked else 0
         if not confirm_preflight(report, force):
             if as_json:
                 print_json(rejected_document(report))
-            return exit_codes.FAILED
+            return ExitCode.FAILED
         return _run(client, home, config, tags, detach, as_json)
 
 

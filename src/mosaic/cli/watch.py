@@ -16,8 +16,8 @@ import click
 import msgspec
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from mosaic.cli import exit_codes
 from mosaic.cli.checkpoint_reference import newest_checkpoint
+from mosaic.cli.commands import ExitCode
 from mosaic.cli.formatting import (
     format_count,
     format_duration,
@@ -200,9 +200,9 @@ def print_result(
 def exit_code_of(result: WatchResult) -> int:
     """Return 0 for a run that succeeded or is still running."""
     if result.interrupted:
-        return exit_codes.INTERRUPTED
+        return ExitCode.INTERRUPTED
     state = result.run.state
-    return exit_codes.FAILED if state.is_final and state is not RunState.SUCCEEDED else 0
+    return ExitCode.FAILED if state.is_final and state is not RunState.SUCCEEDED else 0
 
 
 def print_resume_hint(client: "TrainerClient", details: RunDetails) -> None:

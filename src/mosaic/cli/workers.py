@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import msgspec
+from rich.text import Text
 
 from mosaic.cli.commands import command
 from mosaic.cli.completion import complete_workers
@@ -18,6 +19,7 @@ from mosaic.cli.render import (
     print_json,
     print_message,
     print_table,
+    print_wrapped,
     result_console,
     state_text,
 )
@@ -96,9 +98,10 @@ def _print_list(infos: list[WorkerInfo]) -> None:
             )
         )
     print_table(
-        ("WORKER", "VERSION", "STATE", "BUNDLE", "ALGORITHMS", "CAN"),
+        ("WORKER", "VERSION", "STATE", "BUNDLE", "ALGORITHMS", "SUPPORTS"),
         rows,
-        cut=("ALGORITHMS", "CAN"),
+        cut=("ALGORITHMS", "SUPPORTS"),
+        hide=("BUNDLE", "VERSION", "SUPPORTS"),
     )
     for info in infos:
         if info.problem:
@@ -119,7 +122,7 @@ def _print_worker(info: WorkerInfo) -> None:
             ("problem", info.problem),
             ("remedy", info.remedy),
             ("bundle", info.bundle),
-            ("found in", f"{info.location} ({info.source})"),
+            ("location", f"{info.location} ({info.source})"),
             *(_descriptor_fields(descriptor) if descriptor else ()),
         ]
     )
@@ -150,7 +153,7 @@ def _descriptor_fields(descriptor: WorkerDescriptor) -> list[tuple[str, str]]:
         ("lane", descriptor.lane),
         ("modes", ", ".join(descriptor.modes)),
         ("environments", ", ".join((*any_id, *environments.families, *environments.ids))),
-        ("can", ", ".join(_capabilities(descriptor))),
+        ("supports", ", ".join(_capabilities(descriptor))),
         ("extras", ", ".join(descriptor.needs.extras)),
         ("services", ", ".join(descriptor.needs.services)),
         ("credentials", ", ".join(descriptor.needs.credentials)),
@@ -164,13 +167,15 @@ def _print_algorithm(algorithm: Algorithm) -> None:
     for parameter in algorithm.parameters:
         default = json.dumps(parameter.default, ensure_ascii=False)
         limits = f", {_limits(parameter)}" if _limits(parameter) else ""
-        click.echo(f"  {parameter.name:<{width}}  {parameter.type}, default {default}{limits}")
+        header = f"  {parameter.name:<{width}}  "
+        indent = " " * len(header)
+        print_wrapped(Text(f"{parameter.type}, default {default}{limits}"), header=header)
         if parameter.search:
             low, high = parameter.search
             scale = ", log scale" if parameter.log else ""
-            click.echo(f"  {'':<{width}}  search range {low:g}…{high:g}{scale}")
+            print_wrapped(Text(f"search range {low:g}…{high:g}{scale}"), header=indent)
         if parameter.help:
-            click.echo(f"  {'':<{width}}  {parameter.help}")
+            print_wrapped(Text(parameter.help), header=indent)
 
 
 def _limits(parameter: Parameter) -> str:
