@@ -164,8 +164,8 @@ def print_fields(fields: Iterable[tuple[str, Cell]]) -> None:
     console = result_console()
     for name, value in present:
         header, text = Text(name.ljust(width + 2), "bold"), _to_text(value)
-        longest_word = max(map(len, text.plain.split()), default=0)
-        if console.is_terminal and header.cell_len + longest_word <= console.width:
+        max_word_width = max(map(len, text.plain.split()), default=0)
+        if console.is_terminal and header.cell_len + max_word_width <= console.width:
             print_wrapped(text, header=header)
         else:
             console.print(header, text, sep="", soft_wrap=True)
