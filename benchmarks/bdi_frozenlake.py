@@ -112,7 +112,7 @@ def show_idle(client: TrainerClient, home: Home) -> None:
         run_id = submit(client, 100_000_000, {"is_slippery": False}, params, "columns")
         first_episode_at(home, run_id)
         client.pause(run_id)
-        pid = json.loads((home.run(run_id).path / "started.json").read_text())["pid"]
+        pid = json.loads(home.run(run_id).started.read_text())["pid"]
         before, started_at = cpu_seconds(pid), time.perf_counter()
         time.sleep(_IDLE_S)
         share = (cpu_seconds(pid) - before) / (time.perf_counter() - started_at)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.process_identity import read_stat
 from tests.support.mosaic_cli import DEADLINE_S, Mosaic
 
@@ -118,7 +118,7 @@ def test_a_run_is_lost_only_if_no_process_is_left(mosaic: Mosaic, long_demo: "Po
     """With its supervisor killed, the worker is ended first, and all that it wrote is stored."""
     wait_for_steps(mosaic.home)
     (directory,) = mosaic.home.runs.iterdir()
-    started = json.loads((directory / "started.json").read_text())
+    started = json.loads(RunDirectory(directory).started.read_text())
     os.kill(started["supervisor"]["pid"], signal.SIGKILL)
     output, _ = long_demo.communicate(timeout=DEADLINE_S)
     result: dict[str, Any] = json.loads(output)

@@ -39,7 +39,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     with suppress(Exception):
         stop_daemon(home)
     for path in home.runs.glob("*"):
-        started = StartedRecord.read(path / "started.json")
+        started = StartedRecord.read(RunDirectory(path).started)
         for member in find_members(RunDirectory(path), started) if started else ():
             member.send(signal.SIGKILL)
 

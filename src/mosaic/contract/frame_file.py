@@ -5,10 +5,11 @@ file is read, not mapped, because truncating a mapped file would kill its reader
 """
 
 import os
-import stat
 import struct
 from pathlib import Path
 from typing import NamedTuple, Self
+
+from mosaic.contract.regular_files import open_regular
 
 MAGIC = b"MOSAICFR"
 VERSION = 1
@@ -118,11 +119,10 @@ class FrameReader:
         if self._descriptor >= 0 and self._identity == (status.st_dev, status.st_ino):
             return
         self.close()
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        self._descriptor = os.open(self._path, flags)
+        self._descriptor = open_regular(self._path)
         opened = os.fstat(self._descriptor)
         self._identity = (opened.st_dev, opened.st_ino)
-        self._layout = self._read_layout() if stat.S_ISREG(opened.st_mode) else None
+        self._layout = self._read_layout()
 
     def _read_layout(self) -> _Layout | None:
         data = os.pread(self._descriptor, _HEADER.size, 0)

@@ -14,6 +14,7 @@ HOME_VARIABLE = "MOSAIC_HOME"
 RUN_ID_VARIABLE = "MOSAIC_RUN_ID"
 CHECKPOINT_VARIABLE = "MOSAIC_CHECKPOINT"
 RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
+_SUPERVISORS = "supervisors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,27 @@ class RunDirectory:
         return self.path / "frames"
 
     @property
+    def supervisor_folder(self) -> Path:
+        """The folder of the supervisor's records: not in the directory that a worker is given."""
+        return self.path.parent.parent / _SUPERVISORS / self.path.name
+
+    @property
+    def records(self) -> Path:
+        """The folder that has the supervisor's records.
+
+        An imported run and a run of an earlier version have them in the run's directory. Once
+        `supervisor_folder` exists, files of these names in the directory mean nothing.
+        """
+        return self.supervisor_folder if self.supervisor_folder.is_dir() else self.path
+
+    @property
     def supervisor_lock(self) -> Path:
         """Locked by the supervisor while it runs."""
-        return self.path / "supervisor.lock"
+        return self.records / "supervisor.lock"
 
     @property
     def started(self) -> Path:
-        return self.path / "started.json"
+        return self.records / "started.json"
 
     @property
     def launch(self) -> Path:
@@ -74,7 +89,7 @@ class RunDirectory:
 
     @property
     def exit(self) -> Path:
-        return self.path / "exit.json"
+        return self.records / "exit.json"
 
     @property
     def manifest(self) -> Path:
@@ -165,6 +180,11 @@ class Home:
     @property
     def runs(self) -> Path:
         return self.trainer / "runs"
+
+    @property
+    def supervisors(self) -> Path:
+        """The records of supervisors, one folder per run."""
+        return self.trainer / _SUPERVISORS
 
     @property
     def venvs(self) -> Path:

@@ -13,6 +13,13 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.regular_files import read_regular
+
+_MAX_RECORD_BYTES = 64 << 10
+
+
+class DamagedRecordError(UserError):
+    """A record exists and is not one that a supervisor wrote."""
 
 
 class ProcessRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -22,13 +29,17 @@ class ProcessRecord(msgspec.Struct, kw_only=True, frozen=True):
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Read the record; None when the file does not exist."""
+        """Read the record; None when the file does not exist.
+
+        Never blocks and follows no link, because a worker may have replaced the file.
+        Raises `DamagedRecordError`.
+        """
         try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
+            return msgspec.json.decode(read_regular(path, _MAX_RECORD_BYTES), type=cls)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:
-            raise UserError(
+            raise DamagedRecordError(
                 f"{path} cannot be read: {error}.",
                 remedy="Only the run's supervisor writes it; restore the file or delete the run.",
             ) from error

@@ -26,6 +26,7 @@ from mosaic.contract.problems import (
     closest,
     render_path,
 )
+from mosaic.contract.regular_files import open_regular
 
 EXPECTED = "expected"
 """Key in `msgspec.Meta(extra=…)` whose value describes, in English, what a pattern accepts."""
@@ -51,7 +52,8 @@ def read_document(path: pathlib.Path, error: type[DocumentError], max_bytes: int
     Raises `error` with the path when the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        descriptor = open_regular(path, follow_links=True)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - opened by descriptor
             return file.read(max_bytes + 1)
     except OSError as cause:
         problem = Problem(

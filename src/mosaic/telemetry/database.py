@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from mosaic.telemetry.regular_files import require_regular_database
+from mosaic.contract.regular_files import require_regular_database
 
 APPLICATION_ID = 0x4D4F5341  # "MOSA"
 _BUSY_TIMEOUT_MS = 200

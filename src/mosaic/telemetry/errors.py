@@ -7,8 +7,8 @@ from enum import StrEnum
 import msgspec
 import zstandard
 
+from mosaic.contract.regular_files import NotRegularFileError
 from mosaic.telemetry.database import NewerStoreError
-from mosaic.telemetry.regular_files import NotRegularFileError
 from mosaic.telemetry.spool import ChangedSpoolError
 
 

@@ -15,6 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_records import run_start_time
+from mosaic.contract.regular_files import regular_size
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.curve_reader import Axis, CurveReader, SampledCurve, SeriesInfo
@@ -92,7 +93,7 @@ class TelemetryReader:
             rejects_by_kind=rejects,
             types=counters.with_prefix(values, counters.TYPE_PREFIX),
             unknown_types=counters.with_prefix(values, counters.UNKNOWN_PREFIX),
-            spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
+            spool_bytes=regular_size(self._run.spool),
             committed_bytes=values.get(counters.OFFSET, 0),
         )
 

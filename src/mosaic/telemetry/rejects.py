@@ -14,7 +14,7 @@ import msgspec
 
 from mosaic.contract.decode import RejectKind
 from mosaic.contract.prebuild import prebuild_decoders
-from mosaic.telemetry.regular_files import open_regular
+from mosaic.contract.regular_files import open_regular
 
 
 class RejectRecord(msgspec.Struct, omit_defaults=True):

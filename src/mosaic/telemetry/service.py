@@ -17,6 +17,7 @@ from typing import Self
 import msgspec
 
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.regular_files import regular_size
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.errors import (
     PROGRAMMING_ERRORS,
@@ -139,10 +140,7 @@ class TelemetryService:
         return status.fault is None and not status.is_behind
 
     def status(self) -> IngestStatus:
-        try:
-            spool_bytes = self._run.spool.stat().st_size if self._run.spool.is_file() else 0
-        except OSError:
-            spool_bytes = 0
+        spool_bytes = regular_size(self._run.spool)
         return IngestStatus(self._committed, spool_bytes, self._steps, self._fault)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.events import MAX_LINE_BYTES
-from mosaic.telemetry.regular_files import open_regular
+from mosaic.contract.regular_files import open_regular
 
 _BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the maximum length and its newline
 

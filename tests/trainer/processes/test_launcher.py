@@ -98,6 +98,7 @@ def test_the_supervisor_is_detached(launch_ready: LaunchReady, run_dir: RunDirec
     files = {file.readlink() for file in Path(f"/proc/{stat.pid}/fd").iterdir()}
     assert files == {
         Path("/dev/null"),
+        run_dir.supervisor_folder,
         run_dir.supervisor_lock,
         run_dir.control,
         run_dir.spool,
@@ -149,7 +150,9 @@ def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
 )
 def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: str) -> None:
     """The supervisor's own words say which file is in the way; nothing was started."""
-    (run_dir.path / obstacle).mkdir(parents=True)
+    is_record = obstacle in ("supervisor.lock", "started.json.tmp")
+    folder = run_dir.supervisor_folder if is_record else run_dir.path
+    (folder / obstacle).mkdir(parents=True)
     with pytest.raises(UserError, match=reason):
         launch(run_dir, ["true"])
     assert isinstance(observe(run_dir), NotStarted)

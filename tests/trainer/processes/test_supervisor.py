@@ -139,7 +139,7 @@ def test_exec_failures_have_the_codes_of_a_shell(
     program = run_dir.path / 'program "of" ü\n'
     if mode is not None:
         program.touch(mode)
-    assert run_supervisor(run_dir.path, "--", program).returncode == 0
+    assert run_supervisor(run_dir.path, run_dir.path, "--", program).returncode == 0
     process = observe(run_dir)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == code
@@ -188,7 +188,7 @@ def test_a_stray_that_cannot_be_ended_does_not_hold_the_exit_back(
         "sys.exit(supervisor.main(sys.argv[2:]))"
     )
     command = [sys.executable, "-I", "-S", "-c", DOUBLE_FORK]
-    arguments: list[str | Path] = [SUPERVISOR, run_dir.path, "--", *command]
+    arguments: list[str | Path] = [SUPERVISOR, run_dir.path, run_dir.path, "--", *command]
     subprocess.run([sys.executable, "-c", without_kill, *arguments], check=True)
     process = observe(run_dir)
     assert isinstance(process, Exited)
@@ -233,7 +233,7 @@ def test_sigterm_to_the_supervisor_reaches_the_worker(
 def test_a_second_supervisor_is_rejected(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """A directory has one supervisor in its life: not two at once, nor one after the other."""
     launch_ready("print('ready', flush=True); input()")
-    command: list[str | Path] = [run_dir.path, "--", "echo", "second"]
+    command: list[str | Path] = [run_dir.path, run_dir.records, "--", "echo", "second"]
     at_once = run_supervisor(*command)
     assert at_once.returncode == 2
     assert "Another supervisor" in at_once.stderr
@@ -251,7 +251,7 @@ def test_a_worker_that_cannot_be_recorded_never_runs(run_dir: RunDirectory, tmp_
     run_dir.path.mkdir(parents=True)
     run_dir.started.with_name("started.json.tmp").mkdir()
     trace = tmp_path / "it ran"
-    result = run_supervisor(run_dir.path, "--", "/bin/sh", "-c", f"touch '{trace}'")
+    result = run_supervisor(run_dir.path, run_dir.path, "--", "/bin/sh", "-c", f"touch '{trace}'")
     assert result.returncode == 1
     assert "started.json.tmp: Is a directory" in result.stderr
     assert isinstance(observe(run_dir), NotStarted)
@@ -269,7 +269,7 @@ def test_kill_the_supervisor_at_any_moment(
         trace = tmp_path / f"trace {attempt}"
         supervisor = subprocess.Popen(
             [
-                *(sys.executable, "-I", "-S", SUPERVISOR, directory.path, "--"),
+                *(sys.executable, "-I", "-S", SUPERVISOR, directory.path, directory.path, "--"),
                 *("/bin/sh", "-c", f"echo > '{trace}'; read line"),
             ],
             stdout=subprocess.DEVNULL,
@@ -305,7 +305,7 @@ def test_an_exit_that_cannot_be_written_is_kept_until_it_can(
     run_dir: RunDirectory, exited: WaitForExit, launch_code: LaunchCode, eventually: Eventually
 ) -> None:
     """What stands in the way of exit.json delays the exit code, and does not lose it."""
-    obstacle = run_dir.exit.with_name("exit.json.tmp")
+    obstacle = run_dir.supervisor_folder / "exit.json.tmp"
     obstacle.mkdir(parents=True)
     launch_code("raise SystemExit(5)")
     eventually(lambda: "cannot be recorded yet" in run_dir.worker_log.read_text())
@@ -319,19 +319,23 @@ def test_a_deleted_directory_does_not_keep_the_supervisor(
 ) -> None:
     """When the run's directory is gone there is nobody to tell, and the supervisor ends too."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
-    for file in run_dir.path.iterdir():
-        file.unlink()
-    run_dir.path.rmdir()
+    for folder in (run_dir.supervisor_folder, run_dir.path):
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
     assert process.worker.send(signal.SIGKILL)
     eventually(lambda: not process.supervisor.is_alive())
 
 
-def test_the_directory_may_be_renamed_while_the_run_lasts(
-    run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
+def test_the_home_may_be_moved_while_the_run_lasts(
+    tmp_path: Path, run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """The exit is recorded where the directory is by then."""
+    """The exit is recorded where the home is by then."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
-    moved = RunDirectory(run_dir.path.rename(run_dir.path.with_name("moved")))
+    moved = RunDirectory(tmp_path / "moved" / "runs" / run_dir.run_id)
+    moved.path.parent.parent.mkdir()
+    run_dir.path.parent.rename(moved.path.parent)
+    run_dir.supervisor_folder.parent.rename(moved.supervisor_folder.parent)
     assert process.worker.send(signal.SIGTERM)
     eventually(lambda: isinstance(observe(moved), Exited))
 
@@ -364,9 +368,11 @@ def test_what_is_written_is_what_is_declared(
     """The supervisor's records have exactly the fields of the structs that read them."""
     launch_code("pass")
     exited()
-    written = json.loads((run_dir.path / f"{name}.json").read_bytes())
-    assert set(written) == {field.name for field in msgspec.structs.fields(record)}
-    assert stat.S_IMODE((run_dir.path / f"{name}.json").stat().st_mode) == 0o600
+    path = run_dir.supervisor_folder / f"{name}.json"
+    assert set(json.loads(path.read_bytes())) == {
+        field.name for field in msgspec.structs.fields(record)
+    }
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_secrets_of_the_environment_are_on_no_record(
@@ -378,5 +384,5 @@ def test_secrets_of_the_environment_are_on_no_record(
     launch(run_dir, argv, env={**os.environ, "API_KEY": "hidden-value"})
     eventually(lambda: run_dir.spool.read_bytes() == b"True\n")
     terminate_worker(run_dir, grace=10)
-    for file in run_dir.path.iterdir():
+    for file in (*run_dir.path.iterdir(), *run_dir.records.iterdir()):
         assert b"hidden" not in file.read_bytes()

@@ -114,7 +114,7 @@ def test_it_pauses_goes_on_and_its_death_is_told(mosaic: Mosaic) -> None:
     mosaic.ok("runs", "resume", run_id)
     steps_of(mosaic, run_id, more_than=paused["digest"]["steps"])
 
-    started = json.loads((mosaic.home.runs / run_id / "started.json").read_text())
+    started = json.loads(mosaic.home.run(run_id).started.read_text())
     os.kill(started["pid"], signal.SIGKILL)
     mosaic("runs", "watch", run_id)
     ended = state_of(mosaic, run_id)

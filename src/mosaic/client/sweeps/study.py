@@ -18,6 +18,7 @@ import msgspec
 
 from mosaic.client.former_names import FormerName
 from mosaic.contract.errors import UserError
+from mosaic.contract.regular_files import open_regular
 
 TrialState = Literal["waiting", "running", "complete", "pruned", "failed", "stopped"]
 STOPPED_ATTRIBUTE = "stopped"
@@ -157,7 +158,8 @@ def read_studies(path: Path) -> list[Study]:
 def _check_database(path: Path) -> bool | None:
     """Return whether the database is in WAL mode; None for an empty file that is being created."""
     try:
-        with path.open("rb") as file:
+        descriptor = open_regular(path, follow_links=True)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - opened by descriptor
             header = file.read(len(_FILE_MAGIC) + 4)
     except OSError as error:
         raise StudyError(

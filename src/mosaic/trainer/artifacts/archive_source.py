@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.telemetry.regular_files import NotRegularFileError, require_regular_database
+from mosaic.contract.regular_files import (
+    NotRegularFileError,
+    open_regular,
+    require_regular_database,
+)
 from mosaic.trainer.artifacts.archive_format import (
     MAX_DEPTH,
     MAX_MEMBERS,
@@ -24,7 +28,6 @@ from mosaic.trainer.artifacts.archive_format import (
     is_packable,
 )
 from mosaic.trainer.artifacts.run_removal import EXPORTING, remove_folder
-from mosaic.trainer.artifacts.run_tree import open_regular
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +43,7 @@ class PackedFile(NamedTuple):
     size: int
     mtime: int
     snapshot: Path | None
-    """A copy of a database, where the file itself cannot be read consistently."""
+    """Another file with its content, such as a consistent copy of a database."""
 
 
 @contextmanager
@@ -61,7 +64,16 @@ def packed_files(run: RunDirectory) -> Iterator[list[PackedFile]]:
 
 
 def _collect(run: RunDirectory, folder: Path, store: Path | None) -> Iterator[PackedFile]:
+    outside = {
+        record.name: record for record in (run.started, run.exit) if record.parent != run.path
+    }
+    for name, record in outside.items():
+        with suppress(OSError):  # the run was not started, or has not ended
+            status = record.lstat()
+            yield PackedFile(name, status.st_size, max(0, int(status.st_mtime)), record)
     for number, path in enumerate(_paths(run.path)):
+        if path in outside:
+            continue  # not from the supervisor
         if number == MAX_MEMBERS:
             raise ArchiveError(
                 f"Run {run.run_id} has more than {MAX_MEMBERS:,} files.",
@@ -164,6 +176,6 @@ def _open_below(root: Path, path: str) -> int:
             child = os.open(inner, flags, dir_fd=folder)
             os.close(folder)
             folder = child
-        return open_regular(name, folder)
+        return open_regular(name, dir_fd=folder)
     finally:
         os.close(folder)

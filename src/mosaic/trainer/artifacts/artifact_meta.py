@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mosaic.contract.json_value import copy_json
-from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.contract.regular_files import open_regular
 
 SIDECAR_ENDING = ".meta.json"
 FOLDER_FILES = ("metadata.json", "meta.json")

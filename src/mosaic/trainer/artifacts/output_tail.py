@@ -3,7 +3,7 @@
 import os
 
 from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.run_tree import open_regular
+from mosaic.contract.regular_files import open_regular
 from mosaic.trainer.registry.text_rules import plain_line
 
 MAX_LINE_LENGTH = 2_000

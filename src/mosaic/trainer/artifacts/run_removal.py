@@ -93,7 +93,7 @@ def delete_run(home: Home, run_id: str) -> int:
 
 
 def clean_leftovers(home: Home) -> int:
-    """Remove the leftovers of deletions, imports and exports; returns the bytes freed.
+    """Remove the leftovers of deletions, imports, exports and starts; returns the bytes freed.
 
     Only at the start of a daemon, when no such operation is running.
     """
@@ -106,11 +106,29 @@ def clean_leftovers(home: Home) -> int:
                 freed += _finish(home, folder)
             except OSError as error:
                 _log.warning("T368 the leftover %s cannot be removed: %s", folder, error)
+    return freed + _clean_supervisors(home)
+
+
+def _clean_supervisors(home: Home) -> int:
+    """Remove the records of runs whose directories were removed by hand."""
+    freed = 0
+    for folder in home.supervisors.iterdir() if home.supervisors.is_dir() else ():
+        if not (home.runs / folder.name).exists():
+            try:
+                freed += _remove_if_folder(folder)
+            except OSError as error:
+                _log.warning("T368 the leftover %s cannot be removed: %s", folder, error)
     return freed
 
 
 def _finish(home: Home, folder: Path) -> int:
     run_id = folder.name.removeprefix(DELETING)
+    freed = 0
     if is_ulid(run_id):
         home.config_copy(run_id).unlink(missing_ok=True)
-    return remove_folder(folder) if folder.is_dir() and not folder.is_symlink() else 0
+        freed = _remove_if_folder(home.run(run_id).supervisor_folder)
+    return freed + _remove_if_folder(folder)
+
+
+def _remove_if_folder(path: Path) -> int:
+    return remove_folder(path) if path.is_dir() and not path.is_symlink() else 0

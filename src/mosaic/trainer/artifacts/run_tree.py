@@ -41,19 +41,6 @@ def is_within(root: str, real: str) -> bool:
     return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def open_regular(path: str | Path, dir_fd: int | None = None) -> int:
-    """A descriptor for reading a regular file; never blocks, never follows a final link.
-
-    Raises `OSError` when it does not exist or is not a regular file.
-    """
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, dir_fd=dir_fd)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(f"{path} is not a regular file")
-
-
 _log = logging.getLogger(__name__)
 
 MAX_ENTRIES = 200_000

@@ -53,14 +53,24 @@ def send_command(run_dir: RunDirectory, command: ControlCommand) -> None:
 
 
 def _write(run_dir: RunDirectory, line: bytes) -> None:
-    channel = os.open(run_dir.control, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        channel = os.open(run_dir.control, flags)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR):
+            raise _not_a_channel(run_dir) from error
+        raise
     try:
         if not stat.S_ISFIFO(os.fstat(channel).st_mode):
-            raise UserError(
-                f"{run_dir.control} is not the control channel of a worker: it is not a FIFO.",
-                remedy="Something replaced it. Stop the run and start a new one.",
-                code="T123",
-            )
+            raise _not_a_channel(run_dir)
         os.write(channel, line)
     finally:
         os.close(channel)
+
+
+def _not_a_channel(run_dir: RunDirectory) -> UserError:
+    return UserError(
+        f"{run_dir.control} is not the control channel of a worker: it is not a FIFO.",
+        remedy="Something replaced it. Stop the run and start a new one.",
+        code="T123",
+    )

@@ -23,7 +23,8 @@ from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_identity import ProcessIdentity, environment_of, read_stat
-from mosaic.telemetry.regular_files import open_regular
+from mosaic.contract.process_records import DamagedRecordError
+from mosaic.contract.regular_files import open_regular
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
@@ -55,7 +56,16 @@ def launch(
     _make_directory(run_dir)
     try:
         supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", SUPERVISOR, run_dir.path.absolute(), "--", *command],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                SUPERVISOR,
+                run_dir.path.absolute(),
+                run_dir.records.absolute(),
+                "--",
+                *command,
+            ],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -100,6 +110,8 @@ def _executable(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 def _make_directory(run_dir: RunDirectory) -> None:
     try:
         run_dir.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (run_dir.started.exists() or run_dir.exit.exists()):
+            run_dir.supervisor_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
             f"The run's directory {run_dir.path} cannot be created: {error.strerror}.",
@@ -236,7 +248,10 @@ class LocalLauncher:
         return tuple(int(index) for index in listed if index.isdigit())
 
     async def wait_until_ended(self, run: RunDirectory) -> None:
-        process = await run_in_thread(self.status, run)
+        try:
+            process = await run_in_thread(self.status, run)
+        except DamagedRecordError:
+            return  # `finalize` finds out what is left
         if isinstance(process, Running):
             await _wait_for_end(process.supervisor)
 

@@ -12,18 +12,19 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.process_records import ExitRecord, StartedRecord
+from mosaic.contract.regular_files import NotRegularFileError, open_regular
 
 
 @contextmanager
 def supervisor_absence(run_dir: RunDirectory) -> Iterator[bool]:
     """Whether no supervisor holds the run's lock. If so, none can take it during the block.
 
-    The lock, not a pid, proves that a supervisor lives. Use it only for a run that was started: a
-    starting supervisor must find its lock free. Any number of processes may check at once.
+    Use it only for a run that was started: a starting supervisor must find its lock free. Any
+    number of processes may check at once. A lock that was removed or replaced counts as free.
     """
     try:
-        lock = os.open(run_dir.supervisor_lock, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        lock = open_regular(run_dir.supervisor_lock)
+    except (FileNotFoundError, NotRegularFileError):
         yield True
         return
     try:
@@ -87,7 +88,10 @@ class Exited:
 class Lost:
     """The supervisor disappeared without an exit record. The worker may still be alive."""
 
-    started: StartedRecord
+    started: StartedRecord | None
+    """None when its records are damaged."""
+    problem: str = ""
+    """What is wrong with its records."""
     state = ProcessState.LOST
 
 
@@ -99,16 +103,21 @@ def worker_of(started: StartedRecord) -> ProcessIdentity:
 
 
 def observe(run_dir: RunDirectory) -> RunProcess:
-    """The state of the run's process now."""
+    """The state of the run's process now. Raises `DamagedRecordError`.
+
+    A supervisor is alive if it holds its lock or if its process exists: a worker that removes the
+    lock does not make a living supervisor disappear.
+    """
     exit_record = ExitRecord.read(run_dir.exit)
     if exit_record is not None:
         return Exited(exit_record)
     started = StartedRecord.read(run_dir.started)
     if started is None:
         return NotStarted()
+    running = Running(started)
     with supervisor_absence(run_dir) as absent:
-        if not absent:
-            return Running(started)
+        if not absent or running.supervisor.is_alive():
+            return running
     # It may have recorded the exit and ended between the first read and the lock.
     exit_record = ExitRecord.read(run_dir.exit)
     return Lost(started) if exit_record is None else Exited(exit_record)

@@ -18,7 +18,7 @@ from mosaic.contract.process_identity import (
     output_files_of,
     read_stat,
 )
-from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.process_records import DamagedRecordError, StartedRecord
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.run_process import (
     Lost,
@@ -154,7 +154,11 @@ def terminate_worker(
     Does nothing to a run without a worker, and nothing more once the termination is cancelled.
     """
     grace = grace if isinstance(grace, Grace) else Grace(grace)
-    process = observe(run_dir)
+    try:
+        process = observe(run_dir)
+    except DamagedRecordError as error:
+        terminate_unrecorded_members(run_dir, grace.seconds)
+        return Lost(None, str(error))
     if not isinstance(process, Running):
         return finalize_lost(run_dir, grace.seconds) if isinstance(process, Lost) else process
     for number in (None, signal.SIGTERM, signal.SIGKILL):
@@ -189,8 +193,14 @@ def finalize_lost(run_dir: RunDirectory, grace_s: float = 5.0) -> RunProcess:
     For any other run, only its state is returned.
     """
     with supervisor_absence(run_dir) as absent:
-        process = observe(run_dir)
-        if absent and isinstance(process, Lost):
+        try:
+            process = observe(run_dir)
+        except DamagedRecordError as error:
+            if not absent:
+                raise
+            terminate_unrecorded_members(run_dir, grace_s)
+            return Lost(None, str(error))
+        if absent and isinstance(process, Lost) and process.started is not None:
             terminate_members(run_dir, process.started, grace_s)
         return process
 

@@ -1,12 +1,15 @@
-"""The parent of one worker: `python -I -S supervisor.py RUN_DIR -- COMMAND...`.
+"""The parent of one worker: `python -I -S supervisor.py RUN_DIR RECORDS_DIR -- COMMAND...`.
 
 It outlives the daemon, so that a worker's telemetry and exit code never depend on the daemon. The
-launcher starts it; everything else goes through the run directory:
+launcher starts it; everything else goes through files. In the run's directory:
 
-    supervisor.lock   locked as long as this process is alive
     control           the FIFO that is the worker's stdin, held open here
     telemetry.jsonl   the worker's stdout, appended by the kernel
     worker.log        the worker's stderr, and ours once the worker is started
+
+In the folder of our records, which the worker is not given:
+
+    supervisor.lock   locked as long as this process is alive
     started.json      written before the worker's first instruction
     exit.json         written last: once it exists, every process of the run has ended
 
@@ -16,7 +19,7 @@ It exits with 2 when it must not start, with 1 when it could not, else with 0.
 
 # One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
 # collections), `json` (re) and `pathlib` would cost each run 2 MB and 10 ms.
-# ruff: noqa: PTH104, PTH108, PTH123, PTH208
+# ruff: noqa: PTH108, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -91,20 +94,21 @@ class Worker:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) < 3 or arguments[1] != "--" or not arguments[2]:
-        report("usage: supervisor.py RUN_DIR -- COMMAND...")
+    if len(arguments) < 4 or arguments[2] != "--" or not arguments[3]:
+        report("usage: supervisor.py RUN_DIR RECORDS_DIR -- COMMAND...")
         return 2
     os.closerange(FIRST_OTHER_FD, HIGHEST_FD)
     own_signals()
     try:
         os.chdir(arguments[0])
-        acquire_lock()
-        check_not_started()
+        records = os.open(arguments[1], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        acquire_lock(records)
+        check_not_started(records)
         become_subreaper()
         stdin = open_control()
         spool = open_for_append(SPOOL)
         log = open_for_append(WORKER_LOG)
-        worker = start_worker(arguments[2:], [stdin, spool, log])
+        worker = start_worker(arguments[3:], [stdin, spool, log], records)
     except AlreadyStartedError as error:
         report(str(error))
         return 2
@@ -121,7 +125,7 @@ def main(arguments: list[str]) -> int:
         )  # our output is closed to the launcher now: it knows that the start is complete
     wait_for(worker)
     strays_ended, strays_left = end_strays(worker)
-    if not record_exit(spool, exit_record(worker, strays_ended, strays_left)):
+    if not record_exit(records, spool, exit_record(worker, strays_ended, strays_left)):
         return 1
     remove_control()
     return 0
@@ -143,18 +147,28 @@ def own_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, AWAITED)
 
 
-def acquire_lock() -> None:
+def open_regular(name: str, flags: int, folder: int | None = None) -> int:
+    """Open or create a file; never blocks and follows no link."""
+    flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EEXIST, "is in the way and is not a regular file", name)
+    os.set_blocking(descriptor, True)  # the worker inherits the flag
+    return descriptor
+
+
+def acquire_lock(records: int) -> None:
     """Lock the directory until this process ends: the descriptor is never closed."""
-    lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = open_regular(LOCK, os.O_RDWR, records)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise AlreadyStartedError("Another supervisor controls this run.") from None
 
 
-def check_not_started() -> None:
+def check_not_started(records: int) -> None:
     """Raise if a worker was started before: a second one would write to the same spool."""
-    if os.path.lexists(STARTED) or os.path.lexists(EXIT):
+    if not {STARTED, EXIT}.isdisjoint(os.listdir(records)):
         raise AlreadyStartedError("This run was started before: it has started.json or exit.json.")
 
 
@@ -177,10 +191,10 @@ def open_control() -> int:
 
 
 def open_for_append(name: str) -> int:
-    return os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return open_regular(name, os.O_WRONLY | os.O_APPEND)
 
 
-def start_worker(command: list[str], stdio: list[int]) -> Worker:
+def start_worker(command: list[str], stdio: list[int], records: int) -> Worker:
     """Fork, write the record, and only then let the child execute the command.
 
     The child waits for a byte on a pipe. If we die before the record is written, the pipe closes
@@ -196,7 +210,7 @@ def start_worker(command: list[str], stdio: list[int]) -> Worker:
     started = time.monotonic()
     try:
         first_byte = os.read(result_pipe, 1)  # it has its own session and group now, or has failed
-        write_record(STARTED, started_record(pid))
+        write_record(records, STARTED, started_record(pid))
     except OSError:
         os.close(opener)
         os.waitpid(pid, 0)
@@ -327,13 +341,13 @@ def send(pids: set[int], number: int) -> None:
             continue  # a set-uid program cannot be signalled; it is counted as left
 
 
-def record_exit(spool: int, record: dict[str, object]) -> bool:
+def record_exit(records: int, spool: int, record: dict[str, object]) -> bool:
     """Retry until it succeeds: a full disk must not lose the exit code."""
     is_reported = False
     while True:
         try:
             os.fsync(spool)  # it must be complete once the end of the run is recorded
-            write_record(EXIT, record)
+            write_record(records, EXIT, record)
         except FileNotFoundError:
             return False  # the directory was deleted
         except OSError as error:
@@ -377,20 +391,15 @@ def to_json(value: object) -> str:
     return "null" if value is None else repr(value)
 
 
-def write_record(name: str, record: dict[str, object]) -> None:
+def write_record(records: int, name: str, record: dict[str, object]) -> None:
     """Write the record atomically, even if the power fails."""
     partial = f"{name}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    with open(os.open(partial, flags, 0o600), "wb") as file:
+    with open(open_regular(partial, os.O_WRONLY | os.O_TRUNC, records), "wb") as file:
         file.write(f"{to_json(record)}\n".encode(errors="replace"))
         file.flush()
         os.fsync(file.fileno())
-    os.rename(partial, name)
-    directory = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    os.rename(partial, name, src_dir_fd=records, dst_dir_fd=records)
+    os.fsync(records)
 
 
 def remove_control() -> None:

@@ -15,8 +15,10 @@ from pathlib import Path
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, ulid_time_ms
+from mosaic.contract.json_value import MAX_DOCUMENT_BYTES
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.process_records import StartedRecord
+from mosaic.contract.regular_files import read_regular
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
@@ -156,7 +158,7 @@ class Recovery:
             return
         try:
             process = self._launcher.status(run)
-            config = load_run_config(run.config.read_bytes())
+            config = load_run_config(read_regular(run.config, MAX_DOCUMENT_BYTES))
         except (UserError, OSError) as error:
             self._quarantine(run, f"config.json or a record of its process is invalid: {error}")
             return
@@ -193,6 +195,8 @@ class Recovery:
         target = _free_name(self._home.quarantine / run.run_id)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         run.path.rename(target)
+        with suppress(OSError):  # it was not started, or the target is not a folder
+            run.supervisor_folder.rename(target / run.supervisor_folder.parent.name)
         write_atomically(target.with_name(f"{target.name}.reason.txt"), f"{reason}\n".encode())
         self._result.problems.append(f"{target} was set aside: {reason}.")
         _log.warning("T142 %s was set aside: %s", target, reason)

@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
+from mosaic.contract.process_records import DamagedRecordError
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import LIVE_STATES, RunState
@@ -121,7 +122,11 @@ class RunController:
         """Continue with a run that was started before, whatever has happened to it since."""
         self._has_process = True
         self.state = await self._read_state()
-        process = await run_in_thread(self._services.launcher.status, self._run)
+        try:
+            process = await run_in_thread(self._services.launcher.status, self._run)
+        except DamagedRecordError as error:
+            await run_in_thread(self.monitor.warn, "end", str(error))
+            process = NotStarted()
         if isinstance(process, Running):
             if self.state is RunState.PREPARING:
                 await self._record_running(process.started.t)

@@ -10,8 +10,11 @@ import msgspec
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.regular_files import read_regular
 from mosaic.contract.run_config import TrainRunConfig, to_json
 from mosaic.contract.runs import BundleUse
+
+_MAX_LAUNCH_BYTES = 1 << 20
 
 
 class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
@@ -24,7 +27,7 @@ class LaunchRecord(msgspec.Struct, kw_only=True, frozen=True):
     def read(cls, path: Path) -> Self | None:
         """None when the file is missing or unreadable."""
         try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
+            return msgspec.json.decode(read_regular(path, _MAX_LAUNCH_BYTES), type=cls)
         except (OSError, msgspec.MsgspecError):
             return None
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from mosaic.contract.events import Bye
 from mosaic.contract.process_records import ExitRecord
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.processes.run_process import Exited, RunProcess
+from mosaic.trainer.processes.run_process import Exited, Lost, RunProcess
 
 _OUT_OF_MEMORY = (
     "If it was not killed on purpose, the machine was probably out of memory: see `dmesg`, and use"
@@ -25,6 +25,12 @@ class RunOutcome(NamedTuple):
 
 def outcome_of(process: RunProcess, bye: Bye | None, stop_reason: str | None) -> RunOutcome:
     """The outcome of a run whose processes are gone; `stop_reason` if the daemon stopped it."""
+    if isinstance(process, Lost) and process.problem:
+        return RunOutcome(
+            RunState.LOST,
+            f"How it ended is unknown: {process.problem}",
+            "Its telemetry is stored. Start it again, from its last checkpoint if it has one.",
+        )
     if not isinstance(process, Exited):
         return RunOutcome(
             RunState.LOST,

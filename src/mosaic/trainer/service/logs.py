@@ -1,14 +1,13 @@
 """StreamLogs: a worker's log or the daemon's own, followed by byte offset and without secrets."""
 
 import asyncio
-import errno
 import os
-import stat
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.regular_files import NotRegularFileError, open_regular
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.trainer.concurrency import ThreadBound, run_in_thread
 from mosaic.trainer.secrets.redaction import ByteRedactor
@@ -78,19 +77,12 @@ class LogFollower:
     def _opened(self) -> BinaryIO | None:
         if self._file is None:
             try:
-                # Follows no link, and does not block if it is a pipe.
-                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-                descriptor = os.open(self._path, flags)
+                descriptor = open_regular(self._path)
             except FileNotFoundError:
                 return None
-            except OSError as error:
-                if error.errno in (errno.ELOOP, errno.ENXIO):
-                    raise self._unsafe from error
-                raise
+            except NotRegularFileError as error:
+                raise self._unsafe from error
             self._file = os.fdopen(descriptor, "rb", buffering=0)
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                self.close()
-                raise self._unsafe
         return self._file
 
     def _was_replaced(self, file: BinaryIO) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid
 from mosaic.contract.layout import Home, RunDirectory
+from mosaic.contract.regular_files import open_regular
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.storage import (
     CheckpointPage,
@@ -19,7 +20,7 @@ from mosaic.contract.storage import (
     CheckpointRecord,
     CheckpointReport,
 )
-from mosaic.trainer.artifacts.run_tree import RunTree, is_within, open_regular, resolve_inside
+from mosaic.trainer.artifacts.run_tree import RunTree, is_within, resolve_inside
 from mosaic.trainer.registry.artifact_rows import ArtifactPosition, ArtifactQuery, ArtifactRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.errors import (

@@ -14,9 +14,9 @@ from msgspec import Meta
 from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.layout import Home
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.regular_files import open_regular
 from mosaic.contract.storage import Dataset, DatasetPage
 from mosaic.contract.text_types import Identifier, Name, PathInside
-from mosaic.trainer.artifacts.run_tree import open_regular
 from mosaic.trainer.registry.artifact_rows import ArtifactPosition, ArtifactQuery, ArtifactRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.storage.paging import artifact_id, page_of, path_in_home

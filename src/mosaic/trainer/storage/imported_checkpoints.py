@@ -22,11 +22,11 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.ids import is_ulid, new_ulid
 from mosaic.contract.layout import Home
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.regular_files import open_regular
 from mosaic.contract.storage import CheckpointRecord
 from mosaic.contract.text_types import PathInside
 from mosaic.trainer.artifacts.archive_format import MIN_FREE_BYTES, NoRoomError
 from mosaic.trainer.artifacts.run_removal import remove_folder
-from mosaic.trainer.artifacts.run_tree import open_regular
 from mosaic.trainer.storage.errors import InvalidCheckpointError, UnknownCheckpointError
 
 _log = logging.getLogger(__name__)

@@ -1,0 +1,76 @@
+"""A worker that plays one trick per run; the name of the algorithm selects it.
+
+It writes protocol lines by hand and uses the standard library only. A trick that is in place is
+announced with a `status` line; the worker then waits until it is stopped, or returns.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+RUN = Path(os.environ.get("MOSAIC_RUN_DIR", "."))
+SUPERVISOR = RUN.parent.parent / "supervisors" / RUN.name
+RECORDS = ("started.json", "exit.json", "supervisor.lock")
+
+
+def emit(**event: object) -> None:
+    print(json.dumps(event), flush=True)
+
+
+def step(number: int, **fields: object) -> None:
+    defaults = {"episode_id": "e", "action": 0, "reward": 1.0}
+    ends = {"terminated": False, "truncated": False}
+    emit(type="step", step=number, **{**defaults, **ends, **fields})
+
+
+def wait() -> None:
+    emit(type="status", state="running", reason="ready")
+    while True:
+        signal.pause()
+
+
+def replace_by_fifo(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def replace_by_link(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def replace_by_huge_file(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with path.open("wb") as file:
+        file.truncate(8 << 30)
+
+
+def each_record(replace: object, folder: Path) -> None:
+    for name in RECORDS:
+        replace(folder / name)  # type: ignore[operator]
+    wait()
+
+
+TRICKS = {
+    "fifo": lambda: each_record(replace_by_fifo, RUN),
+    "link": lambda: each_record(replace_by_link, RUN),
+    "huge": lambda: each_record(replace_by_huge_file, RUN),
+    "outside_fifo": lambda: each_record(replace_by_fifo, SUPERVISOR),
+    "outside_link": lambda: each_record(replace_by_link, SUPERVISOR),
+    "outside_huge": lambda: each_record(replace_by_huge_file, SUPERVISOR),
+}
+
+
+def main() -> None:
+    if "--describe" in sys.argv:
+        algorithms = [{"id": name} for name in TRICKS]
+        print(json.dumps({"worker": "hostile", "modes": ["train"], "algorithms": algorithms}))
+        return
+    config = json.loads((RUN / "config.json").read_text())
+    TRICKS[config["algo"]]()
+
+
+if __name__ == "__main__":
+    main()
