@@ -30,7 +30,7 @@ from window_harness import (
 
 from gym_gui.app.wiring import AppContext
 from gym_gui.live.view.live_tab import LiveCanvas
-from gym_gui.play.view.frame_canvas import FrameCanvas
+from gym_gui.play.view.frame_canvas import ZoomableFrameCanvas
 from mosaic.client import TrainerClient
 
 _RUNS = 4
@@ -155,7 +155,7 @@ def play(bench: AppContext, run_id: str) -> QWidget:
     bench.window.centre.show_tab("frame")
     wait_for(lambda: models.play.frame is not None, "frame of the session")
     bench.conduct.show_run(run_id)
-    canvas = bench.play_area.frame_page.findChild(FrameCanvas)
+    canvas = bench.play_area.frame_page.findChild(ZoomableFrameCanvas)
     assert canvas is not None
     return canvas
 

@@ -29,7 +29,7 @@ from window_harness import (
 from gym_gui.app.wiring import AppContext
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.reward_timeline import RewardTimeline
-from gym_gui.widgets.picture_canvas import PictureCanvas
+from gym_gui.widgets.frame_canvas import FrameCanvas
 
 _ENVIRONMENT = "LunarLander-v3"
 _MIN_STEPS = 250
@@ -112,7 +112,7 @@ def fill_cache(bench: AppContext, run_id: str) -> ReplayModel:
 
 def scrub(bench: AppContext, replay: ReplayModel, positions: list[int]) -> Times:
     timeline = bench.replay_page.findChild(RewardTimeline)
-    canvas = bench.replay_page.findChild(PictureCanvas)
+    canvas = bench.replay_page.findChild(FrameCanvas)
     assert timeline is not None
     assert canvas is not None
     stopwatch, times = Stopwatch(canvas), Times()
@@ -146,18 +146,18 @@ def send_mouse(widget: QWidget, kind: QEvent.Type, share: float) -> None:
 
 def paint_alone(bench: AppContext, replay: ReplayModel, moves: int) -> Times:
     """The same canvas in the same size, in a separate window."""
-    shown = bench.replay_page.findChild(PictureCanvas)
+    shown = bench.replay_page.findChild(FrameCanvas)
     frame = replay.frame
     assert shown is not None
     assert frame is not None
-    canvas = PictureCanvas(bench.theme, "Picture")
+    canvas = FrameCanvas(bench.theme, "Picture")
     canvas.resize(shown.size())
     canvas.show()
     run_for(0.5)
     stopwatch, times = Stopwatch(canvas), Times()
     for _ in range(moves):
         stopwatch.take(
-            lambda: canvas.show_picture(
+            lambda: canvas.show_frame(
                 frame.pixels, frame.width, frame.height, channels=frame.channels
             ),
             times,

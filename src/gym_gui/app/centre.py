@@ -26,8 +26,8 @@ from gym_gui.app.screens import (
 )
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.buttons import SegmentedControl
+from gym_gui.widgets.icons import set_icon
 
 _ROOMY_EMS = 50
 """From this width on tabs have their whole names."""
@@ -60,10 +60,12 @@ class Centre(QWidget):
         self._last_of: dict[CentreGroup, CentreTab] = {
             group: names[0] for group, names in CENTRE_GROUPS.items()
         }
-        self.groups = SegmentedControl(list(GROUP_TITLES.items()), theme, is_low=True)
+        self.groups = SegmentedControl(list(GROUP_TITLES.items()), theme, is_compact=True)
         self.groups.setAccessibleName("What the tabs are about")
-        self.groups.set_tip("watch", "What is played, and how it looks")
-        self.groups.set_tip("analyse", "What the selected run is, measured and left behind")
+        self.groups.set_option_tool_tip("watch", "What is played, and how it looks")
+        self.groups.set_option_tool_tip(
+            "analyse", "What the selected run is, measured and left behind"
+        )
         self.tabs.setCornerWidget(_with_room(self.groups), Qt.Corner.TopLeftCorner)
         self._bring_to_front("grid")
         tabs_and_bar = QWidget(self)
@@ -84,7 +86,7 @@ class Centre(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self._stack, 1)
-        self.groups.chosen.connect(lambda group: self.show_group(cast("CentreGroup", group)))
+        self.groups.activated.connect(lambda group: self.show_group(cast("CentreGroup", group)))
         self.tabs.currentChanged.connect(self._on_tab_changed)
         self._on_tab_changed(self.tabs.currentIndex())
 
@@ -174,7 +176,7 @@ class Centre(QWidget):
 
     def _bring_to_front(self, name: CentreTab) -> None:
         group = _group_of(name)
-        self.groups.choose(group)
+        self.groups.set_current(group)
         wanted = self._tabs_of(group)
         # The bar scrolls to a tab that comes to the front, and stays scrolled afterwards: there
         # must be room for it then. Qt would move on by itself from the one in front if that went.
@@ -225,7 +227,7 @@ def _with_way_back(page: QWidget, go_back: Callable[[], None], theme: ThemeModel
     back.setToolTip("Back to the environment (Esc)")
     back.setShortcut("Esc")
     back.setProperty("role", "quiet")
-    keep_icon(back, "close", theme)
+    set_icon(back, "close", theme)
     back.clicked.connect(go_back)
     title = QLabel("Settings")
     title.setProperty("role", "heading")

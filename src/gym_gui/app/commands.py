@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from gym_gui.app.command_table import COMMANDS, MENUS, Command
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.icons import set_icon
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Commands:
         if command.shortcut:
             action.setShortcut(QKeySequence(command.shortcut))
         if command.icon is not None:
-            keep_icon(action, command.icon, self._theme)
+            set_icon(action, command.icon, self._theme)
         action.setCheckable(binding.is_checked is not None)
         action.triggered.connect(lambda: self._run(command))
         window.addAction(action)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.embedded_page import EmbeddedPage
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.icons import set_icon
 
 Page = TypeVar("Page", bound=QWidget)
 
@@ -25,7 +25,7 @@ class DashboardHost(QWidget, Generic[Page]):
         self._back = QToolButton()
         self._back.setText("Back to the run")
         self._back.setProperty("role", "quiet")
-        keep_icon(self._back, "chevron-left", theme)
+        set_icon(self._back, "chevron-left", theme)
         self._back.clicked.connect(self.show_page)
         self._back.setVisible(False)
         self._stack = QStackedWidget()

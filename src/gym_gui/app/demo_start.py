@@ -82,7 +82,7 @@ class DemoStart(QObject):
             (ECHO, self.start_echo),
             (NOT_NOW, self._dismiss_offer),
         )
-        self._banner.say(self._offer, "plain", actions)
+        self._banner.show_message(self._offer, "plain", actions)
 
     def _on_failed(self, error: UserError) -> None:
         self._is_submitting = False

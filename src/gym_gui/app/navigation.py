@@ -269,11 +269,11 @@ class Navigation(QObject):
         if link.state is LinkState.LOST:
             words = "The daemon does not answer. Runs go on without it; this window looks for it."
             self._link_text = words
-            banner.say(words, "warning", [("Start the daemon", link.start_daemon)])
+            banner.show_message(words, "warning", [("Start the daemon", link.start_daemon)])
         elif link.state is LinkState.FAILED and link.problem is not None:
             words = f"There is no daemon. {link.problem.message} {link.problem.remedy}"
             self._link_text = words
-            banner.say(words, "bad", [("Try again", link.start_daemon)])
+            banner.show_message(words, "bad", [("Try again", link.start_daemon)])
         elif self._link_text:
             if banner.message == self._link_text:  # it may say something else by now
                 banner.clear()

@@ -9,7 +9,7 @@ from string import Template
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
 
 from gym_gui.runtime.models.theme_model import Colours
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 
 def style_sheet(colours: Colours, font: QFont, pictures: Mapping[str, str]) -> str:
@@ -32,19 +32,19 @@ def _shades(colours: Colours) -> dict[str, str]:
     }
     lighter = colours.text if colours.is_dark else colours.surface
     between = {
-        "edge": mixed(colours.text, colours.line, 0.08),
-        "hover": mixed(colours.text, colours.raised, 0.05),
-        "pressed": mixed(colours.text, colours.raised, 0.11),
-        "primary_hover": mixed(lighter, colours.accent, 0.12),
-        "primary_pressed": mixed(colours.text, colours.accent, 0.18),
-        "chosen_hover": mixed(colours.accent, colours.selection, 0.12),
-        "danger_edge": mixed(colours.bad, colours.line, 0.5),
-        "danger_hover": mixed(colours.bad, colours.raised, 0.14),
-        "handle": mixed(colours.muted, colours.surface, 0.4),
-        "handle_hover": mixed(colours.muted, colours.surface, 0.75),
-        "row_line": mixed(colours.line, colours.surface, 0.6),
-        "row_hover": mixed(colours.text, colours.surface, 0.035),
-        "popup": mixed(colours.raised, colours.surface, 0.5 if colours.is_dark else 0.0),
+        "edge": blend(colours.text, colours.line, 0.08),
+        "hover": blend(colours.text, colours.raised, 0.05),
+        "pressed": blend(colours.text, colours.raised, 0.11),
+        "primary_hover": blend(lighter, colours.accent, 0.12),
+        "primary_pressed": blend(colours.text, colours.accent, 0.18),
+        "chosen_hover": blend(colours.accent, colours.selection, 0.12),
+        "danger_edge": blend(colours.bad, colours.line, 0.5),
+        "danger_hover": blend(colours.bad, colours.raised, 0.14),
+        "handle": blend(colours.muted, colours.surface, 0.4),
+        "handle_hover": blend(colours.muted, colours.surface, 0.75),
+        "row_line": blend(colours.line, colours.surface, 0.6),
+        "row_hover": blend(colours.text, colours.surface, 0.035),
+        "popup": blend(colours.raised, colours.surface, 0.5 if colours.is_dark else 0.0),
     }
     return named | {name: colour.name() for name, colour in between.items()}
 
@@ -353,7 +353,7 @@ QAbstractScrollArea::corner { background: transparent; }
 QMenuBar { background: $surface; color: $muted; border-bottom: 1px solid $line; }
 QMenuBar::item { background: transparent; padding: $third $half; border-radius: 4px; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $raised; color: $text; }
-QMenuBar QPushButton, QPushButton[role="low"] { min-height: 0; padding: 0; }
+QMenuBar QPushButton, QPushButton[role="compact"] { min-height: 0; padding: 0; }
 QMenu { background: $popup; color: $text; border: 1px solid $edge; padding: $quarter; }
 QMenu::item { padding: $third $whole $third $half; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }

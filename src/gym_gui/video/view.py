@@ -26,12 +26,11 @@ from gym_gui.runtime.models.run_tabs import NO_VIDEO
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.video.model import VideoModel
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.picture_canvas import PictureCanvas
-from gym_gui.widgets.scrub_slider import ScrubSlider
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
-from gym_gui.widgets.transport_bar import TransportBar
-from gym_gui.widgets.transport_keys import act_on_key
+from gym_gui.widgets.frame_canvas import FrameCanvas
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.styling import set_disabled_reason
+from gym_gui.widgets.timeline_slider import TimelineSlider
+from gym_gui.widgets.transport_bar import TransportBar, handle_key
 
 _NO_RUN = ("No video", "Select a run in the list of runs to play its videos.")
 
@@ -52,7 +51,7 @@ class VideoPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
         self.setFocusProxy(self._player.canvas)
-        self._empty.acted.connect(model.retry)
+        self._empty.action_triggered.connect(model.retry)
         self._player.screen_button.clicked.connect(self.toggle_full_screen)
         model.changed.connect(self._show_state)
         self._show_state()
@@ -93,11 +92,11 @@ class VideoPage(QWidget):
     def _show_state(self) -> None:
         model = self._model
         if model.phase == "failed" and model.problem is not None:
-            self._empty.say(model.problem.message, model.problem.remedy, "Try again")
+            self._empty.show_message(model.problem.message, model.problem.remedy, "Try again")
         elif model.phase == "none":
-            self._empty.say("No video", NO_VIDEO)
+            self._empty.show_message("No video", NO_VIDEO)
         elif model.phase == "empty":
-            self._empty.say(*_NO_RUN)
+            self._empty.show_message(*_NO_RUN)
         has_player = model.phase in ("loading", "ready")
         if not has_player and self.is_full_screen:
             self.toggle_full_screen()
@@ -113,14 +112,14 @@ class _Player(QWidget):
         self._model = model
         self._theme = theme
         line = self.fontMetrics().height()
-        self.canvas = PictureCanvas(theme, "Video frame")
+        self.canvas = FrameCanvas(theme, "Video frame")
         self._scrubber = VideoScrubber(model, theme)
         self._transport = TransportBar(model, "frame", theme)
         self.screen_button = self._button("fullscreen", "Full screen (F)")
         self._external = self._button("external", "Open in the system player")
         self._external.clicked.connect(self._open_externally)
-        self._transport.end.addWidget(self._external)
-        self._transport.end.addWidget(self.screen_button)
+        self._transport.trailing.addWidget(self._external)
+        self._transport.trailing.addWidget(self.screen_button)
         self._videos = QComboBox()
         self._videos.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._videos.setAccessibleName("Video")
@@ -151,13 +150,13 @@ class _Player(QWidget):
         self._show_frame()
 
     def set_full_screen(self, is_full_screen: bool) -> None:
-        self.canvas.set_framed(not is_full_screen)
+        self.canvas.set_margin_enabled(not is_full_screen)
         tip = "Leave full screen (Esc)" if is_full_screen else "Full screen (F)"
         self.screen_button.setToolTip(tip)
         self.screen_button.setAccessibleName(tip.partition(" (")[0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        if act_on_key(event, self._model):
+        if handle_key(event, self._model):
             return
         # A separate window does not pass key events on to the page.
         event.ignore()
@@ -171,7 +170,7 @@ class _Player(QWidget):
 
     def _button(self, name: IconName, tip: str) -> QToolButton:
         button = QToolButton()
-        keep_icon(button, name, self._theme)
+        set_icon(button, name, self._theme)
         button.setToolTip(tip)
         button.setAccessibleName(tip.partition(" (")[0])
         return button
@@ -208,19 +207,19 @@ class _Player(QWidget):
             is_enabled=is_ready,
         )
         # While scrubbing, the previous frame stays visible.
-        has_no_frame = is_ready and not model.is_frame_current and not self.canvas.has_picture
-        self.canvas.set_note("opening…" if model.phase == "loading" or has_no_frame else "")
+        has_no_frame = is_ready and not model.is_frame_current and not self.canvas.has_frame
+        self.canvas.set_message("opening…" if model.phase == "loading" or has_no_frame else "")
 
     def _show_frame(self) -> None:
         frame = self._model.frame
         if frame is None:
             self.canvas.clear()
         else:
-            self.canvas.show_picture(frame.pixels, frame.width, frame.height, stride=frame.stride)
+            self.canvas.show_frame(frame.pixels, frame.width, frame.height, stride=frame.stride)
         self._show_position()
 
 
-class VideoScrubber(ScrubSlider):
+class VideoScrubber(TimelineSlider):
     """Slider over the frames of a video, with the time in a tooltip. Shows a `VideoModel`."""
 
     def __init__(self, model: VideoModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
@@ -242,10 +241,10 @@ class VideoScrubber(ScrubSlider):
         line = self.fontMetrics().height()
         return QSize(line * 8, round(line * 1.4))
 
-    def line_ends(self) -> tuple[float, float]:
+    def track_ends(self) -> tuple[float, float]:
         return self._knob + 3, self.width() - self._knob - 3
 
-    def tip(self, value: int) -> str:
+    def tool_tip_at(self, value: int) -> str:
         return self._model.time_text(value)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
@@ -254,7 +253,7 @@ class VideoScrubber(ScrubSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
-        (left, right), y = self.line_ends(), self.height() / 2
+        (left, right), y = self.track_ends(), self.height() / 2
         x = left + (right - left) * self.value() / max(1, self.maximum())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,1 +1,1 @@
-"""Widgets that know no model of a room, and how they are painted."""
+"""Widgets without a model of a room."""

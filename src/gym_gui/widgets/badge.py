@@ -1,4 +1,4 @@
-"""Badge: a word or two in a pill: ready, running, no GPU."""
+"""Badge: a status of one or two words in a pill, such as `running` or `no GPU`."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -6,12 +6,11 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, scaled_font
 
 
 class Badge(QLabel):
-    """The words say the state; the colour only repeats it."""
+    """The text names the status; the colour is redundant."""
 
     def __init__(
         self, text: str, tone: Tone, theme: ThemeModel, parent: QWidget | None = None
@@ -20,7 +19,7 @@ class Badge(QLabel):
         self._tone: Tone = tone
         self._theme = theme
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setFont(scaled(self.font(), 0.9))
+        self.setFont(scaled_font(self.font(), 0.9))
         theme.changed.connect(self.update)
 
     @property
@@ -47,14 +46,14 @@ class Badge(QLabel):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pill = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(mixed(ink, colours.surface, 0.45), 1.0))
-        painter.setBrush(mixed(ink, colours.surface, 0.08))
+        painter.setPen(QPen(blend(ink, colours.surface, 0.45), 1.0))
+        painter.setBrush(blend(ink, colours.surface, 0.08))
         painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
         painter.setPen(QColor(ink if self.isEnabled() else colours.disabled))
         edge = round(self.fontMetrics().height() * 0.5)
-        room = self.rect().adjusted(edge, 0, -edge, 0)
-        shown = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, room.width() + 2
+        rect = self.rect().adjusted(edge, 0, -edge, 0)
+        elided = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, rect.width() + 2
         )
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, elided)
         painter.end()

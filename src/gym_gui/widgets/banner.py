@@ -1,4 +1,4 @@
-"""Banner: something that holds for what is below it, with what can be done about it."""
+"""Banner: a message above a page, with actions."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, draw_icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
-TONE_MARKS: dict[Tone, IconName] = {
+TONE_ICONS: dict[Tone, IconName] = {
     "plain": "info",
     "good": "check",
     "warning": "warning",
@@ -20,7 +20,7 @@ TONE_MARKS: dict[Tone, IconName] = {
 
 
 class Banner(QFrame):
-    """Takes no room while it has nothing to say."""
+    """Hidden while it has no message."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,27 +47,27 @@ class Banner(QFrame):
     def message(self) -> str:
         return self._message.text()
 
-    def say(
+    def show_message(
         self,
         message: str,
         tone: Tone = "plain",
         actions: Sequence[tuple[str, Callable[[], None]]] = (),
     ) -> None:
-        """Instead of what it said before."""
-        self._forget_buttons()
+        """Replace the message and its buttons."""
+        self._clear_buttons()
         self._tone = tone
         self._mark.show_tone(tone)
         self._message.setText(message)
         self.setAccessibleName(message)
-        for text, run in actions:
+        for text, on_click in actions:
             button = QPushButton(text)
-            button.clicked.connect(lambda _=False, run=run: run())
+            button.clicked.connect(lambda _=False, on_click=on_click: on_click())
             self._buttons.addWidget(button)
         self.setVisible(True)
         self.update()
 
     def clear(self) -> None:
-        self._forget_buttons()
+        self._clear_buttons()
         self._message.setText("")
         self.setVisible(False)
 
@@ -76,12 +76,12 @@ class Banner(QFrame):
         ink = colours.accent if self._tone == "plain" else str(getattr(colours, self._tone))
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(mixed(ink, colours.surface, 0.35), 1.0))
-        painter.setBrush(mixed(ink, colours.surface, 0.1))
+        painter.setPen(QPen(blend(ink, colours.surface, 0.35), 1.0))
+        painter.setBrush(blend(ink, colours.surface, 0.1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
         painter.end()
 
-    def _forget_buttons(self) -> None:
+    def _clear_buttons(self) -> None:
         while (item := self._buttons.takeAt(0)) is not None:
             if (button := item.widget()) is not None:
                 button.hide()
@@ -89,7 +89,7 @@ class Banner(QFrame):
 
 
 class ToneMark(QWidget):
-    """The symbol of a tone in its colour."""
+    """The icon of a tone, in its colour."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,5 +111,5 @@ class ToneMark(QWidget):
         ink = colours.accent if self._tone == "plain" else str(getattr(colours, self._tone))
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_icon(painter, TONE_MARKS[self._tone], ink, QRectF(self.rect()))
+        draw_icon(painter, TONE_ICONS[self._tone], ink, QRectF(self.rect()))
         painter.end()

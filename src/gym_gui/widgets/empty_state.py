@@ -1,4 +1,4 @@
-"""EmptyState: what stands where there is nothing yet: why, and what to do about it."""
+"""EmptyState: shown in place of missing content: the reason, and an action."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -9,9 +9,9 @@ from gym_gui.widgets.icons import IconName, draw_icon
 
 
 class EmptyState(QWidget):
-    """Fills the place of what is missing, in its middle."""
+    """Centred in the area of the missing content."""
 
-    acted = Signal()
+    action_triggered = Signal()
 
     def __init__(
         self,
@@ -33,31 +33,31 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
         self._button = QPushButton()
-        self._button.clicked.connect(self.acted)
+        self._button.clicked.connect(self.action_triggered)
         column = QWidget(self)
         column.setMaximumWidth(line * 28)
-        down = QVBoxLayout(column)
-        down.setContentsMargins(line // 2, line // 2, line // 2, line // 2)
-        down.setSpacing(line // 2)
-        down.addStretch(2)
-        down.addWidget(_Picture(icon, theme), 0, Qt.AlignmentFlag.AlignHCenter)
-        down.addSpacing(line // 3)
-        down.addWidget(self._title)
-        down.addWidget(self._text)
-        down.addSpacing(line // 3)
-        down.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
-        down.addStretch(3)
-        # Stretches beside a column of limited width, and no alignment: only so does Qt give text
-        # that wraps the height it needs.
-        across = QHBoxLayout(self)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.addStretch(1)
-        across.addWidget(column, 100)
-        across.addStretch(1)
-        self.say(title, text, action)
+        column_layout = QVBoxLayout(column)
+        column_layout.setContentsMargins(line // 2, line // 2, line // 2, line // 2)
+        column_layout.setSpacing(line // 2)
+        column_layout.addStretch(2)
+        column_layout.addWidget(_LargeIcon(icon, theme), 0, Qt.AlignmentFlag.AlignHCenter)
+        column_layout.addSpacing(line // 3)
+        column_layout.addWidget(self._title)
+        column_layout.addWidget(self._text)
+        column_layout.addSpacing(line // 3)
+        column_layout.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column_layout.addStretch(3)
+        # Stretches beside a column of limited width instead of an alignment: with an alignment, Qt
+        # does not give wrapped text the height it needs.
+        row_layout = QHBoxLayout(self)
+        row_layout.setContentsMargins(0, 0, 0, 0)
+        row_layout.addStretch(1)
+        row_layout.addWidget(column, 100)
+        row_layout.addStretch(1)
+        self.show_message(title, text, action)
 
-    def say(self, title: str, text: str, action: str = "") -> None:
-        """Without `action` there is no button."""
+    def show_message(self, title: str, text: str, action: str = "") -> None:
+        """`action` is the text of the button; empty: no button."""
         self._title.setText(title)
         self._text.setText(text)
         self._text.setVisible(bool(text))
@@ -65,7 +65,7 @@ class EmptyState(QWidget):
         self._button.setVisible(bool(action))
 
 
-class _Picture(QWidget):
+class _LargeIcon(QWidget):
     def __init__(self, name: IconName, theme: ThemeModel) -> None:
         super().__init__()
         self._name = name
@@ -78,7 +78,7 @@ class _Picture(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if self.height() < self.width():
-            return  # In a low panel the words go first: the whole picture or none.
+            return  # Too little height for the icon: only the text is shown.
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_icon(painter, self._name, self._theme.colours.disabled, QRectF(self.rect()))

@@ -1,8 +1,4 @@
-"""The drawings of the icons: our own lines on a grid of 24. `icons.py` paints them.
-
-Each is SVG path data, stroked with round ends; what has to be read at a glance (play, pause, stop)
-is filled.
-"""
+"""The icons as SVG path data on a 24 x 24 grid, with round line caps. `icons.py` paints them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -80,7 +76,7 @@ IconName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """SVG path data: what is stroked, and what is filled as well."""
+    """SVG path data: `lines` are stroked, `filled` is stroked and filled."""
 
     lines: str = ""
     filled: str = ""
@@ -100,9 +96,9 @@ def _box(x: float, y: float, width: float, height: float, radius: float = 2) -> 
     )
 
 
-def _dots(*places: tuple[float, float], radius: float = 0.55) -> str:
+def _dots(*centres: tuple[float, float], radius: float = 0.55) -> str:
     """The stroke around them adds to the radius."""
-    return "".join(_circle(x, y, radius) for x, y in places)
+    return "".join(_circle(x, y, radius) for x, y in centres)
 
 
 _SCREEN = _box(3.5, 4.5, 17, 15)

@@ -1,6 +1,6 @@
-"""Icons: the drawings in a colour of the theme, sharp at any size and pixel ratio.
+"""Icons in a colour of the theme, sharp at any size and pixel ratio.
 
-An icon looks its colour up when it is painted, so whoever holds one is right in either theme.
+An icon looks up its colour when it is painted, so it follows a change of the theme.
 """
 
 from functools import lru_cache
@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icon_drawings import DRAWINGS, IconName
 
-__all__ = ["ColourRole", "IconName", "draw_icon", "icon", "keep_icon", "svg"]
+__all__ = ["ColourRole", "IconName", "draw_icon", "set_icon", "svg", "themed_icon"]
 
 ColourRole = Literal[
     "text", "muted", "disabled", "accent", "on_accent", "good", "warning", "bad", "person", "agent"
@@ -24,28 +24,28 @@ ColourRole = Literal[
 _STROKE = 1.75
 
 
-def icon(name: IconName, theme: ThemeModel, role: ColourRole = "text") -> QIcon:
-    """Grey where what carries it is disabled."""
+def themed_icon(name: IconName, theme: ThemeModel, role: ColourRole = "text") -> QIcon:
+    """An icon that is grey on a disabled control."""
     return QIcon(_ThemedEngine(name, theme, role))
 
 
-def keep_icon(
+def set_icon(
     owner: QAbstractButton | QAction, name: IconName, theme: ThemeModel, role: ColourRole = "text"
 ) -> None:
-    """Give `owner` the icon, and tell it when the theme changes, so that it is painted again."""
-    owner.setIcon(icon(name, theme, role))
-    if owner.property("keepsIcon") is None:
-        owner.setProperty("keepsIcon", True)
+    """Set the icon of `owner`, and repaint it when the theme changes."""
+    owner.setIcon(themed_icon(name, theme, role))
+    if owner.property("themedIcon") is None:
+        owner.setProperty("themedIcon", True)
         theme.changed.connect(_Repainter(owner).repaint)
 
 
 def draw_icon(painter: QPainter, name: IconName, colour: str, rect: QRectF) -> None:
-    """For widgets that paint themselves: sharp, at the painter's own scale."""
+    """Paint an icon at the scale of the painter."""
     _renderer(name, colour).render(painter, rect)
 
 
 def svg(name: IconName, colour: str) -> bytes:
-    """The drawing as a file, for style sheets."""
+    """The icon as an SVG file, for style sheets."""
     drawing = DRAWINGS[name]
     lines = f'<path d="{drawing.lines}" fill="none"/>' if drawing.lines else ""
     filled = f'<path d="{drawing.filled}" fill="{colour}"/>' if drawing.filled else ""
@@ -57,7 +57,7 @@ def svg(name: IconName, colour: str) -> bytes:
 
 
 class _Repainter(QObject):
-    """Lives with what holds the icon, so the connection ends with it."""
+    """A child of the owner of the icon, so that the connection ends with the owner."""
 
     def __init__(self, owner: QAbstractButton | QAction) -> None:
         super().__init__(owner)
@@ -65,18 +65,18 @@ class _Repainter(QObject):
 
     def repaint(self) -> None:
         if isinstance(self._owner, QAction):
-            # The only public way to say that an action looks different.
+            # The only public way to make an action emit `changed`.
             self._owner.setIcon(QIcon(self._owner.icon()))
         else:
             self._owner.update()
 
 
 class _ThemedEngine(QIconEngine):
-    """Paints one drawing in the colour that its role has now."""
+    """Paints an icon in the current colour of its role."""
 
-    _clones: list["_ThemedEngine"] = []  # noqa: RUF012 - one list for all, on purpose
-    """Qt owns a clone, yet PySide lets go of its Python half when `clone` returns: kept until Qt
-    has destroyed the other half."""
+    _clones: list["_ThemedEngine"] = []  # noqa: RUF012 - shared on purpose
+    """Qt owns a clone, but PySide releases its Python object when `clone` returns: referenced here
+    until Qt has destroyed it."""
 
     def __init__(self, name: IconName, theme: ThemeModel, role: ColourRole) -> None:
         super().__init__()
@@ -96,9 +96,9 @@ class _ThemedEngine(QIconEngine):
         return _pixmap(self._name, self._colour(mode), size, scale)
 
     def clone(self) -> QIconEngine:
-        twin = _ThemedEngine(self._name, self._theme, self._role)
-        self._clones[:] = [*(clone for clone in self._clones if isValid(clone)), twin]
-        return twin
+        copy = _ThemedEngine(self._name, self._theme, self._role)
+        self._clones[:] = [*(clone for clone in self._clones if isValid(clone)), copy]
+        return copy
 
     def key(self) -> str:
         return "mosaic"
@@ -121,14 +121,14 @@ def _renderer(name: IconName, colour: str) -> QSvgRenderer:
 
 
 def _pixmap(name: IconName, colour: str, size: QSize, scale: float) -> QPixmap:
-    """`size` is that on the screen; at a `scale` of 2 it has twice as many pixels each way."""
+    """`size` is in device-independent pixels; `scale` is the device pixel ratio."""
     key = f"mosaic icon {name} {colour} {size.width()} {size.height()} {scale}"
     pixmap = QPixmap()
     if QPixmapCache.find(key, pixmap):
         return pixmap
     pixmap = QPixmap(size * scale)
     if pixmap.isNull():
-        return pixmap  # there is no room for it
+        return pixmap  # the size is empty
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,25 +1,25 @@
-"""Values of any environment as text: indented for reading, whole for copying.
+"""Observations and other values as text: indented and abbreviated, or complete as JSON.
 
-Large arrays are told by their shape and their first numbers, because nobody reads ten thousand.
+Large arrays are abbreviated to their shape and first numbers.
 """
 
 import json
 from typing import Any
 
 _MAX_NUMBERS = 64
-_SHOWN_AT_ENDS = 4
+_EDGE_ITEMS = 4
 _INDENT = "  "
 _MAX_TEXT = 2000
 _TIMES = " \N{MULTIPLICATION SIGN} "
 
 
-def readable(value: Any) -> str:
-    """Over several lines, abbreviated where it is long."""
+def format_readable(value: Any) -> str:
+    """Indented text; long values are abbreviated."""
     return "\n".join(_lines(value, 0))
 
 
-def whole(value: Any) -> str:
-    """All of it, as JSON that can be pasted anywhere."""
+def format_json(value: Any) -> str:
+    """The complete value as indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
@@ -27,12 +27,12 @@ def _lines(value: Any, depth: int) -> list[str]:
     indent = _INDENT * depth
     if isinstance(value, dict) and value:
         lines = []
-        for name, part in value.items():
-            inside = _lines(part, depth + 1)
-            if len(inside) == 1:
-                lines.append(f"{indent}{name}: {inside[0].strip()}")
+        for name, item in value.items():
+            nested = _lines(item, depth + 1)
+            if len(nested) == 1:
+                lines.append(f"{indent}{name}: {nested[0].strip()}")
             else:
-                lines += [f"{indent}{name}:", *inside]
+                lines += [f"{indent}{name}:", *nested]
         return lines
     if isinstance(value, list | tuple):
         return _array_lines(value, depth)
@@ -43,21 +43,21 @@ def _array_lines(value: list[Any] | tuple[Any, ...], depth: int) -> list[str]:
     indent = _INDENT * depth
     shape = _shape(value)
     if shape is None:
-        lines = [line for part in value for line in _item_lines(part, depth)]
+        lines = [line for item in value for line in _item_lines(item, depth)]
         return lines or [f"{indent}[]"]
     if len(shape) == 1:
         return [indent + _row(value)]
     size = 1
     for length in shape:
         size *= length
-    told = f"{indent}array {_TIMES.join(map(str, shape))}"
+    header = f"{indent}array {_TIMES.join(map(str, shape))}"
     if size > _MAX_NUMBERS * 4 or len(shape) > 2:
-        return [f"{told}, first numbers {_row(_flat(value, _SHOWN_AT_ENDS * 2))[:-1]}, …]"]
-    return [told, *(f"{indent}{_INDENT}{_row(row)}" for row in value)]
+        return [f"{header}, first numbers {_row(_flat(value, _EDGE_ITEMS * 2))[:-1]}, …]"]
+    return [header, *(f"{indent}{_INDENT}{_row(row)}" for row in value)]
 
 
-def _item_lines(part: Any, depth: int) -> list[str]:
-    lines = _lines(part, depth + 1)
+def _item_lines(item: Any, depth: int) -> list[str]:
+    lines = _lines(item, depth + 1)
     indent = _INDENT * depth
     return [f"{indent}- {lines[0].strip()}", *lines[1:]]
 
@@ -66,7 +66,7 @@ def _row(values: Any) -> str:
     numbers = [_scalar(value) for value in values]
     if len(numbers) <= _MAX_NUMBERS:
         return f"[{', '.join(numbers)}]"
-    first, last = numbers[:_SHOWN_AT_ENDS], numbers[-_SHOWN_AT_ENDS:]
+    first, last = numbers[:_EDGE_ITEMS], numbers[-_EDGE_ITEMS:]
     return f"[{', '.join(first)}, … , {', '.join(last)}] ({len(numbers)} numbers)"
 
 
@@ -76,28 +76,28 @@ def _scalar(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text)} letters)"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… ({len(text)} characters)"
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    """Of nested lists of equal lengths that end in numbers; None for anything else."""
+    """The shape of nested lists of numbers; None for anything else."""
     if not isinstance(value, list | tuple):
         return () if isinstance(value, int | float | bool) or value is None else None
     if not value:
         return None
-    shapes = {_shape(part) for part in value}
+    shapes = {_shape(item) for item in value}
     if len(shapes) != 1:
         return None
-    inside = shapes.pop()
-    return None if inside is None else (len(value), *inside)
+    nested = shapes.pop()
+    return None if nested is None else (len(value), *nested)
 
 
 def _flat(value: Any, count: int) -> list[Any]:
     if not isinstance(value, list | tuple):
         return [value]
-    found: list[Any] = []
-    for part in value:
-        found += _flat(part, count - len(found))
-        if len(found) >= count:
+    items: list[Any] = []
+    for item in value:
+        items += _flat(item, count - len(items))
+        if len(items) >= count:
             break
-    return found[:count]
+    return items[:count]

@@ -1,4 +1,4 @@
-"""Section: a heading that folds what belongs to it away."""
+"""Section: a heading that collapses and expands its content."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -9,7 +9,7 @@ from gym_gui.widgets.icons import draw_icon
 
 
 class Section(QWidget):
-    """The heading is a button: Space or Enter folds and unfolds."""
+    """The heading is a button: Space or Enter toggles it."""
 
     toggled = Signal(bool)
 
@@ -52,8 +52,8 @@ class Section(QWidget):
     def _show(self, is_open: bool) -> None:
         self._content.setVisible(is_open)
         title = self._heading.text()
-        self._heading.setAccessibleName(f"{title}, {'unfolded' if is_open else 'folded'}")
-        self._heading.setToolTip(f"{'Fold' if is_open else 'Unfold'} “{title}”")
+        self._heading.setAccessibleName(f"{title}, {'expanded' if is_open else 'collapsed'}")
+        self._heading.setToolTip(f"{'Collapse' if is_open else 'Expand'} “{title}”")
 
 
 class _Heading(QPushButton):
@@ -89,14 +89,14 @@ class _Heading(QPushButton):
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(QColor(colours.text))
-        place = self.rect().adjusted(1, 0, -side - side // 3, 0)
-        shown = painter.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, place.width()
+        rect = self.rect().adjusted(1, 0, -side - side // 3, 0)
+        elided = painter.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, rect.width()
         )
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
         if self.hasFocus():
-            # A ring would touch the letters, which begin where the content below begins.
-            foot = self.height() - 1.0
+            # A focus ring would touch the text, which is aligned with the content below.
+            bottom = self.height() - 1.0
             painter.setPen(QPen(QColor(colours.accent), 2.0))
-            painter.drawLine(QPointF(1, foot), QPointF(self.width() - 1, foot))
+            painter.drawLine(QPointF(1, bottom), QPointF(self.width() - 1, bottom))
         painter.end()

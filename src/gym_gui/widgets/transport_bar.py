@@ -1,21 +1,23 @@
-"""TransportBar: the buttons that move a playhead. The Replay and the Video tab have one each."""
+"""TransportBar: buttons and keys that move a playhead, for the Replay and the Video tab."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QActionGroup, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QActionGroup, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from gym_gui.runtime.models.playback import SPEEDS, Playback
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.styling import set_disabled_reason
+
+_SHIFT_STEPS = 10
 
 
 class Transport(Protocol):
-    """What the buttons do; `ReplayModel` and `VideoModel` have it."""
+    """What buttons and keys control; implemented by `PlayheadModel`."""
 
     playback: Playback
 
@@ -27,12 +29,12 @@ class Transport(Protocol):
 
 
 class TransportBar(QWidget):
-    """`show_state` brings it up to date; `end` has room for more buttons at its right."""
+    """`show_state` updates it; `trailing` is a layout for more buttons at the right."""
 
     def __init__(
         self, transport: Transport, unit: str, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
-        """`unit` is what one goes by: step or frame."""
+        """`unit` is `step` or `frame`."""
         super().__init__(parent)
         self._transport = transport
         self._theme = theme
@@ -54,7 +56,7 @@ class TransportBar(QWidget):
         )
         self._to_end = self._button("skip-end", "To the end (End)", go_to_end)
         self.speed = self._speed_button()
-        self.loop = self._button("replay", "Play again and again (L)", lambda: None)
+        self.loop = self._button("replay", "Loop (L)", lambda: None)
         self.loop.setCheckable(True)
         self.loop.toggled.connect(transport.set_looping)
         self.hint = _Hint("muted")
@@ -62,49 +64,53 @@ class TransportBar(QWidget):
         self.position.setProperty("role", "value")
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.position.setAccessibleName(f"Position in {unit}s")
-        self.end = QHBoxLayout()
+        self.trailing = QHBoxLayout()
         self._arrange(line)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Without the ends, which keys and the timeline reach as well."""
-        least = super().minimumSizeHint()
-        return least if self._to_start.isHidden() else least - QSize(self._room_of_ends(), 0)
+        """Without the buttons to start and end: keys and the timeline can replace them."""
+        minimum = super().minimumSizeHint()
+        return (
+            minimum
+            if self._to_start.isHidden()
+            else minimum - QSize(self._width_of_end_buttons(), 0)
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        is_wide = self.width() >= self.minimumSizeHint().width() + self._room_of_ends()
+        is_wide = self.width() >= self.minimumSizeHint().width() + self._width_of_end_buttons()
         for button in (self._to_start, self._to_end):
             button.setVisible(is_wide)
 
-    def _room_of_ends(self) -> int:
+    def _width_of_end_buttons(self) -> int:
         ends = (self._to_start, self._to_end)
         return sum(button.sizeHint().width() + self._gap for button in ends)
 
     def show_state(self, position: str, hint: str, *, is_enabled: bool) -> None:
-        """Bring buttons and texts up to date."""
+        """Update buttons and texts."""
         playback = self._transport.playback
         if playback.is_playing != self._shows_pause:
             self._shows_pause = playback.is_playing
             name: IconName = "pause" if playback.is_playing else "play"
-            keep_icon(self.play, name, self._theme, "on_accent")
+            set_icon(self.play, name, self._theme, "on_accent")
             text = "Pause" if playback.is_playing else "Play"
             self.play.setAccessibleName(text)
         for button in (self._to_start, self._back, self.play, self._forward, self._to_end):
-            set_disabled_reason(button, "" if is_enabled else "There is nothing to play.")
+            set_disabled_reason(button, "" if is_enabled else "Nothing to play.")
         if is_enabled:
             self.play.setToolTip(f"{self.play.accessibleName()} (Space)")
         self.speed.setText(speed_text(playback.speed))
         self.loop.setChecked(playback.is_looping)
-        self.hint.say(hint)
+        self.hint.show_text(hint)
         self._show_position(position)
 
     def _show_position(self, text: str) -> None:
-        """In room that only grows: a label without a fixed size lays out the whole window anew
-        with each text, which takes longer than to paint the picture."""
+        """In a fixed size that only grows: otherwise each text would cause a layout of the window,
+        which takes longer than painting the frame."""
         self.position.setText(text)
-        wanted = self.position.sizeHint().expandedTo(self.position.minimumSize())
-        if wanted != self.position.minimumSize():
-            self.position.setFixedSize(wanted)
+        needed = self.position.sizeHint().expandedTo(self.position.minimumSize())
+        if needed != self.position.minimumSize():
+            self.position.setFixedSize(needed)
 
     def _arrange(self, line: int) -> None:
         layout = QHBoxLayout(self)
@@ -119,27 +125,27 @@ class TransportBar(QWidget):
         layout.addWidget(self.hint, 1)
         layout.addSpacing(line // 2)
         layout.addWidget(self.position)
-        layout.addLayout(self.end)
+        layout.addLayout(self.trailing)
 
     def _button(
-        self, name: IconName, tip: str, act: Callable[[], None], colour: str = "text"
+        self, name: IconName, tip: str, on_click: Callable[[], None], colour: str = "text"
     ) -> QToolButton:
         button = QToolButton()
-        keep_icon(button, name, self._theme, "on_accent" if colour == "on_accent" else "text")
+        set_icon(button, name, self._theme, "on_accent" if colour == "on_accent" else "text")
         button.setIconSize(QSize(self._side, self._side))
         button.setToolTip(tip)
         button.setAccessibleName(tip.partition(" (")[0])
-        button.clicked.connect(lambda _=False: act())
+        button.clicked.connect(lambda _=False: on_click())
         return button
 
     def _speed_button(self) -> QToolButton:
         button = QToolButton()
         button.setText(speed_text(1.0))
-        keep_icon(button, "speed", self._theme)
+        set_icon(button, "speed", self._theme)
         button.setIconSize(QSize(self._side, self._side))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setToolTip("Speed (− and +)")  # noqa: RUF001 - as it is printed on keys
+        button.setToolTip("Speed (− and +)")  # noqa: RUF001 - a minus sign
         button.setAccessibleName("Speed")
         menu = QMenu(button)
         group = QActionGroup(menu)
@@ -158,7 +164,7 @@ class TransportBar(QWidget):
 
 
 class _Hint(ElidedLabel):
-    """Nobody misses it: where there is no room for all of it, there is none of it."""
+    """Shown only if it fits completely."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width():
@@ -171,6 +177,41 @@ def speed_text(speed: float) -> str:
 
 
 def next_speed(speed: float, direction: int) -> float:
-    """The next slower (-1) or faster (1) one."""
-    at = min(range(len(SPEEDS)), key=lambda each: abs(SPEEDS[each] - speed))
-    return SPEEDS[max(0, min(at + direction, len(SPEEDS) - 1))]
+    """The next slower (-1) or faster (1) speed."""
+    nearest = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - speed))
+    return SPEEDS[max(0, min(nearest + direction, len(SPEEDS) - 1))]
+
+
+def handle_key(event: QKeyEvent, transport: Transport) -> bool:
+    """Return whether the key was handled. Keys with Ctrl, Alt or Meta are left to the window."""
+    other_modifiers = event.modifiers() & ~(
+        Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+    )
+    if other_modifiers:
+        return False
+    playback = transport.playback
+    page = max(1, playback.last // 10)
+    stride = _SHIFT_STEPS if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
+    steps = {
+        Qt.Key.Key_Left: -stride,
+        Qt.Key.Key_Right: stride,
+        Qt.Key.Key_PageUp: -page,
+        Qt.Key.Key_PageDown: page,
+        Qt.Key.Key_Home: -playback.last,
+        Qt.Key.Key_End: playback.last,
+    }
+    key = Qt.Key(event.key())
+    if key in steps:
+        transport.step_by(steps[key])
+    elif key is Qt.Key.Key_Space:
+        if not event.isAutoRepeat():
+            transport.play_or_pause()
+    elif key is Qt.Key.Key_L:
+        transport.set_looping(not playback.is_looping)
+    elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+        transport.set_speed(next_speed(playback.speed, 1))
+    elif key is Qt.Key.Key_Minus:
+        transport.set_speed(next_speed(playback.speed, -1))
+    else:
+        return False
+    return True

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.app.theme import apply_theme
 from gym_gui.runtime.models.theme_model import DARK, LIGHT, Colours, ThemeModel
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _READABLE = 4.5
 """The contrast that WCAG asks of text at level AA."""
@@ -48,7 +48,7 @@ def test_all_text_can_be_read_on_what_it_stands_on(colours: Colours) -> None:
     pairs = [(ink, on) for ink in (colours.text, colours.muted) for on in grounds]
     pairs += [(colours.text, colours.selection), (colours.on_accent, colours.accent)]
     for tone in (colours.good, colours.warning, colours.bad):
-        pairs += [(tone, colours.surface), (tone, mixed(tone, colours.surface, 0.08).name())]
+        pairs += [(tone, colours.surface), (tone, blend(tone, colours.surface, 0.08).name())]
     poor = [(ink, on, contrast(ink, on)) for ink, on in pairs if contrast(ink, on) < _READABLE]
     assert poor == []
 

@@ -230,7 +230,7 @@ def test_empty_and_failed_states(
     """Without a run one can be chosen; an unknown run is reported."""
     assert model.phase == "empty"
     with qtbot.waitSignal(page.run_requested, timeout=PATIENCE_MS):
-        page.empty.acted.emit()
+        page.empty.action_triggered.emit()
     model.show(["01HZZZZZZZZZZZZZZZZZZZZZZZ"])
     wait(lambda: model.phase == "failed")
     assert model.problem

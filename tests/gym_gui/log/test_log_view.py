@@ -95,7 +95,7 @@ def test_empty_state_resets_the_filter(view: LogView, model: LogModel, qtbot: Qt
     log_lines(qtbot, model, 3, "line")
     QTest.keyClicks(view._filters._code, "Z9")
     assert view._stack.currentWidget() is view._empty
-    view._empty.acted.emit()
+    view._empty.action_triggered.emit()
     assert view._stack.currentWidget() is view._split
     assert model.rowCount() == 3
 

@@ -146,7 +146,7 @@ def test_plots_and_importance(
     with qtbot.waitSignal(history.picked):
         history.picked.emit(7)
     assert [model.trials.trial(row).number for row in page.table.chosen_rows()] == [7]
-    page.charts.which.choose("importance")
+    page.charts.which.set_current("importance")
     page.charts.update_charts()
     assert page.charts.importance.bars.isVisible()
     assert "Kruskal-Wallis" in _visible_text(page)
@@ -173,18 +173,18 @@ def test_too_few_trials_and_broken_files(
     page.bar.opened.emit(str(few))
     qtbot.waitUntil(lambda: "No complete trial yet" in _visible_text(page), timeout=PATIENCE_MS)
     add_trial(few, 0, 1.0)
-    page.charts.which.choose("importance")
+    page.charts.which.set_current("importance")
     qtbot.waitUntil(lambda: "there is 1" in _visible_text(page), timeout=PATIENCE_MS)
     broken = tmp_path / "broken.db"
     broken.write_text("no database")
     page.bar.opened.emit(str(broken))
     qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
     assert "is not a SQLite file" in _visible_text(page)
-    page.empty.acted.emit()
+    page.empty.action_triggered.emit()
     qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
     broken.unlink()
     new_study(broken, "repaired")
-    page.empty.acted.emit()
+    page.empty.action_triggered.emit()
     qtbot.waitUntil(lambda: model.names == ("repaired",), timeout=PATIENCE_MS)
 
 

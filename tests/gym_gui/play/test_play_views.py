@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.play.model.play_model import PlayModel
-from gym_gui.play.view.frame_canvas import FrameCanvas
+from gym_gui.play.view.frame_canvas import ZoomableFrameCanvas
 from gym_gui.play.view.grid_canvas import GridCanvas
 from gym_gui.play.view.grid_legend import GridLegend
 from gym_gui.play.view.play_area import PlayArea
@@ -20,7 +20,7 @@ from gym_gui.runtime.session_service import Frame, SessionPhase, SessionService,
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.scene.grid_geometry import GridGeometry
+from gym_gui.widgets.scene.grid_renderer import GridGeometry
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart
 from mosaic.contract.layout import Home
 
@@ -64,9 +64,9 @@ def test_a_cell_tooltip_describes_the_cell(
         play_lake(sessions)
     with qtbot.waitSignal(model.scene_changed):
         sessions.lines_arrived.emit([EpisodeStart(episode_id="a", episode=0, seed=1, obs=5)])
-    centre = GridGeometry.fitting(
-        4, 4, QSizeF(400, 400), canvas.fontMetrics().height() * 0.75
-    ).cell(1, 1)
+    centre = GridGeometry.fit(4, 4, QSizeF(400, 400), canvas.fontMetrics().height() * 0.75).cell(
+        1, 1
+    )
     text = canvas.text_at(QPointF(centre.center()))
     assert text == "Row 2, column 2: hole, the agent\nVisited 1 time"
     assert canvas.text_at(QPointF(1, 1)) == ""
@@ -79,7 +79,7 @@ def test_a_frame_keeps_its_aspect_ratio_and_colours(
     sessions: SessionService, model: PlayModel, qtbot: QtBot
 ) -> None:
     """Centred and as large as possible, or an integer multiple of its size."""
-    canvas = FrameCanvas(model)
+    canvas = ZoomableFrameCanvas(model)
     qtbot.addWidget(canvas)
     canvas.resize(450, 300)
     red, blue = b"\xff\x00\x00", b"\x00\x00\xff"

@@ -240,5 +240,5 @@ def test_all_runs_archived(qtbot: QtBot, setup: _Setup) -> None:
     setup.add_runs(_run(RunState.SUCCEEDED, archived=True))
     view = setup.view(qtbot)
     assert view.bar.count.text() == "0 runs, 1 archived"
-    view._empty.acted.emit()
+    view._empty.action_triggered.emit()
     assert view.runs.rowCount() == 1

@@ -92,6 +92,6 @@ def test_missing_file_can_be_retried(page: VideoPage, model: VideoModel, qtbot: 
     qtbot.waitUntil(lambda: model.phase == "failed", timeout=PATIENCE_MS)
     assert page._empty.isVisible()
     path.write_bytes(content)
-    page._empty.acted.emit()
+    page._empty.action_triggered.emit()
     qtbot.waitUntil(lambda: has_frame(model), timeout=PATIENCE_MS)
     assert page._player.isVisible()

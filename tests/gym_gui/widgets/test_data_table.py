@@ -1,4 +1,4 @@
-"""A table of numbers and texts in a narrow dock: no number is ever cut off."""
+"""DataTable in a narrow dock: numbers are never clipped."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.tables.cell_painter import CellDelegate
+from gym_gui.widgets.tables.cell_delegate import CellDelegate
 from gym_gui.widgets.tables.data_table import DataTable
 
 Index = QModelIndex | QPersistentModelIndex
@@ -29,44 +29,46 @@ class _Rows(QAbstractTableModel):
         return 0 if parent.isValid() else 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        shown = _ROWS[index.row()][index.column()]
-        return shown if role == Qt.ItemDataRole.DisplayRole else None
+        text = _ROWS[index.row()][index.column()]
+        return text if role == Qt.ItemDataRole.DisplayRole else None
 
 
 class _Delegate(CellDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.note_text(index.column(), index.data())
+        self.record_text(index.column(), index.data())
         is_number = index.column() == _NUMBER
-        self.paint_text(painter, option, index.data(), "text", is_right=is_number)
+        self.paint_text(painter, option, index.data(), "text", align_right=is_number)
 
 
 @pytest.fixture
 def table(theme: ThemeModel, qtbot: QtBot) -> Iterator[DataTable]:
     holder = QWidget()
     qtbot.addWidget(holder)
-    made = DataTable(_Rows(holder), _Delegate(theme, holder), (-2, -9), theme, holder, numbers=(0,))
-    made.resize(made.fontMetrics().averageCharWidth() * 22, 200)
+    table = DataTable(
+        _Rows(holder), _Delegate(theme, holder), (-2, -9), theme, holder, number_columns=(0,)
+    )
+    table.resize(table.fontMetrics().averageCharWidth() * 22, 200)
     holder.show()
-    yield made
+    yield table
     holder.hide()
 
 
-def room(table: DataTable, column: int) -> int:
+def content_width(table: DataTable, column: int) -> int:
     return table.columnWidth(column) - table.fontMetrics().height()
 
 
-def test_numbers_get_their_room_and_texts_give_way(table: DataTable, qtbot: QtBot) -> None:
-    """The column grows with the longest number that was seen, at the cost of the text."""
+def test_number_columns_grow_and_text_columns_shrink(table: DataTable, qtbot: QtBot) -> None:
+    """A column grows with its longest number, at the cost of text columns."""
     number, text = _ROWS[1]
     needed = table.fontMetrics().horizontalAdvance
-    qtbot.waitUntil(lambda: room(table, _NUMBER) >= needed(number))
-    assert room(table, _TEXT) < needed(text)
+    qtbot.waitUntil(lambda: content_width(table, _NUMBER) >= needed(number))
+    assert content_width(table, _TEXT) < needed(text)
     assert table.columnWidth(_NUMBER) + table.columnWidth(_TEXT) <= table.viewport().width()
 
 
 def test_home_and_end_reach_the_first_and_the_last_row(table: DataTable) -> None:
-    """As in any list."""
+    """The keys change the selection, too."""
     QTest.keyClick(table, Qt.Key.Key_End)
-    assert table.chosen_rows() == [len(_ROWS) - 1]
+    assert table.selected_rows() == [len(_ROWS) - 1]
     QTest.keyClick(table, Qt.Key.Key_Home)
-    assert table.chosen_rows() == [0]
+    assert table.selected_rows() == [0]

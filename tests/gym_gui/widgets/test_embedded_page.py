@@ -1,4 +1,4 @@
-"""The page inside the window, with and without WebEngine."""
+"""EmbeddedPage with and without WebEngine."""
 
 from importlib.util import find_spec
 
@@ -14,20 +14,22 @@ from tests.gym_gui.remembered import Remembered
 _HAS_WEB_ENGINE = find_spec("PySide6.QtWebEngineWidgets") is not None
 
 
-@pytest.mark.skipif(_HAS_WEB_ENGINE, reason="WebEngine is installed here")
-def test_without_web_engine_it_says_what_to_install(qtbot: QtBot, theme: ThemeModel) -> None:
-    """Nothing breaks; the address can still be opened in the browser."""
+@pytest.mark.skipif(_HAS_WEB_ENGINE, reason="WebEngine is installed")
+def test_without_web_engine_the_page_names_the_missing_package(
+    qtbot: QtBot, theme: ThemeModel
+) -> None:
+    """The URL can still be opened in the browser."""
     page = EmbeddedPage(theme)
     qtbot.addWidget(page)
     page.show()
     page.open("http://127.0.0.1:1/")
-    said = " ".join(label.text() for label in page.findChildren(QLabel))
-    assert "mosaic-workbench[web]" in said
-    assert "http://127.0.0.1:1/" in said
+    text = " ".join(label.text() for label in page.findChildren(QLabel))
+    assert "mosaic-workbench[web]" in text
+    assert "http://127.0.0.1:1/" in text
 
 
-def test_the_choice_is_remembered_where_it_can_be_made() -> None:
-    """Off at first; without WebEngine it stays off, with the reason."""
+def test_the_setting_is_saved_if_web_engine_is_installed() -> None:
+    """Off by default; without WebEngine it stays off and has a reason."""
     remembered = Remembered()
     choice = EmbeddedChoice(remembered)
     assert not choice.is_on

@@ -1,4 +1,4 @@
-"""NumberBox: numbers that stay what they are."""
+"""NumberBox: parsing, exact values, steps and the wheel."""
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gym_gui.widgets.forms.number_box import NumberBox, NumberKind, number_in
+from gym_gui.widgets.forms.number_box import NumberBox, NumberKind, parse_number
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ from gym_gui.widgets.forms.number_box import NumberBox, NumberKind, number_in
         ("many", "float", "many"),
     ],
 )
-def test_what_is_typed(text: str, kind: NumberKind, number: object) -> None:
-    """Numbers as people write them; anything else stays text."""
-    assert number_in(text, kind) == number
+def test_parse_number(text: str, kind: NumberKind, number: object) -> None:
+    """Thousands separators and exponents are accepted; other text is returned unchanged."""
+    assert parse_number(text, kind) == number
 
 
 def test_a_shown_value_is_not_rounded(qtbot: QtBot) -> None:
-    """The screen shows six digits, the value keeps all."""
+    """The text has six digits, the value all of them."""
     box = NumberBox("float")
     qtbot.addWidget(box)
     box.show_value(1 / 3)
@@ -37,26 +37,26 @@ def test_a_shown_value_is_not_rounded(qtbot: QtBot) -> None:
 
 
 def test_steps_stay_within_the_limits(qtbot: QtBot) -> None:
-    """The arrow keys go by tidy steps, Shift by ten of them, and stop at the ends."""
-    box = NumberBox("float", low=0.0, high=1.0)
+    """Arrow keys use round steps, Shift ten of them."""
+    box = NumberBox("float", minimum=0.0, maximum=1.0)
     qtbot.addWidget(box)
     box.show_value(0.2)
     QTest.keyClick(box, Qt.Key.Key_Up)
     assert box.value == 0.25
     QTest.keyClick(box, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     assert box.value == 0.0
-    whole = NumberBox("int", low=2, high=2**62)
-    qtbot.addWidget(whole)
-    QTest.keyClick(whole, Qt.Key.Key_Up)
-    assert whole.value == 3
+    integer = NumberBox("int", minimum=2, maximum=2**62)
+    qtbot.addWidget(integer)
+    QTest.keyClick(integer, Qt.Key.Key_Up)
+    assert integer.value == 3
 
 
-def test_scrolling_past_changes_nothing(qtbot: QtBot) -> None:
-    """A wheel counts only where the keyboard is."""
+def test_the_wheel_is_ignored_without_focus(qtbot: QtBot) -> None:
+    """Scrolling a form must not change its fields."""
     box = NumberBox("int")
     qtbot.addWidget(box)
     box.show_value(5)
-    turn = QWheelEvent(
+    event = QWheelEvent(
         QPointF(4, 4),
         QPointF(4, 4),
         QPoint(),
@@ -66,6 +66,6 @@ def test_scrolling_past_changes_nothing(qtbot: QtBot) -> None:
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(box, turn)
+    QApplication.sendEvent(box, event)
     assert box.value == 5
-    assert not turn.isAccepted()
+    assert not event.isAccepted()

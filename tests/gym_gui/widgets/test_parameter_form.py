@@ -1,4 +1,4 @@
-"""ParameterForm: typed parameters as a form, and its values back."""
+"""ParameterForm: editors, values, problems and search."""
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.forms.number_box import NumberBox
 from gym_gui.widgets.forms.parameter_form import ParameterForm
-from gym_gui.widgets.forms.parameter_row import title_of
+from gym_gui.widgets.forms.parameter_row import label_from_name
 from mosaic.contract.parameters import Parameter, check_values
 from mosaic.contract.problems import Problem
 from mosaic.envs.catalog import environment
@@ -42,9 +42,9 @@ def _form(qtbot: QtBot, theme: ThemeModel, **values: object) -> ParameterForm:
 
 
 def test_values_are_what_differs_from_the_defaults(qtbot: QtBot, theme: ThemeModel) -> None:
-    """What was shown comes back exactly, and defaults are left out."""
+    """Values are returned unchanged, and defaults are omitted."""
     assert _form(qtbot, theme).values() == {}
-    given = {
+    values = {
         "learning_rate": 1 / 3,
         "seed_of_all": 2**60,
         "is_slippery": False,
@@ -53,35 +53,37 @@ def test_values_are_what_differs_from_the_defaults(qtbot: QtBot, theme: ThemeMod
         "note": "x",
         "desc": "SF\nFG",
     }
-    assert _form(qtbot, theme, **given).values() == given
+    assert _form(qtbot, theme, **values).values() == values
 
 
-def test_a_person_edits_and_goes_back(qtbot: QtBot, theme: ThemeModel) -> None:
-    """Each kind of editor tells what was done, and each field has a way back to its default."""
+def test_fields_are_edited_and_reset(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Each editor emits `changed`, and each changed field has a reset button."""
     form = _form(qtbot, theme)
-    told: list[dict[str, object]] = []
-    form.changed.connect(lambda: told.append(form.values()))
+    changes: list[dict[str, object]] = []
+    form.changed.connect(lambda: changes.append(form.values()))
     number = form.row("seed_of_all").findChildren(NumberBox)[0]
     number.setFocus()
     QTest.keyClicks(number, "12")
     QTest.keyClick(number, Qt.Key.Key_Up)
-    assert told[-1] == {"seed_of_all": 13}
+    assert changes[-1] == {"seed_of_all": 13}
     form.row("is_slippery").findChildren(QCheckBox)[0].click()
     combo = form.row("level").findChildren(QComboBox)[0]
     QTest.keyClick(combo, Qt.Key.Key_Down)
     page = form.row("desc").findChildren(QPlainTextEdit)[0]
     QTest.keyClicks(page, "SG")
-    assert told[-1] == {"seed_of_all": 13, "is_slippery": False, "level": "easy", "desc": "SG"}
+    assert changes[-1] == {"seed_of_all": 13, "is_slippery": False, "level": "easy", "desc": "SG"}
     for name in ("seed_of_all", "is_slippery", "level", "desc"):
-        back = form.row(name).findChildren(QToolButton)[0]
-        assert back.isVisible()
-        back.click()
-        assert not back.isVisible()
-    assert told[-1] == {}
+        reset = form.row(name).findChildren(QToolButton)[0]
+        assert reset.isVisible()
+        reset.click()
+        assert not reset.isVisible()
+    assert changes[-1] == {}
 
 
-def test_what_is_no_number_is_a_problem_of_its_field(qtbot: QtBot, theme: ThemeModel) -> None:
-    """The text is handed on, and what is wrong with it stands beneath the field."""
+def test_text_that_is_not_a_number_is_a_problem_of_its_field(
+    qtbot: QtBot, theme: ThemeModel
+) -> None:
+    """The text is returned as the value, and the problem is shown below the field."""
     form = _form(qtbot, theme)
     number = form.row("learning_rate").findChildren(NumberBox)[0]
     number.selectAll()
@@ -89,9 +91,9 @@ def test_what_is_no_number_is_a_problem_of_its_field(qtbot: QtBot, theme: ThemeM
     assert form.values() == {"learning_rate": "lots"}
     problems = tuple(check_values(form.values(), _PARAMETERS, ()))
     form.show_problems((*problems, Problem(("elsewhere",), "value", "is odd.", "Change it.")))
-    shown = [label.text() for label in form.findChildren(QLabel) if label.isVisible()]
-    assert any(text.startswith("Learning rate") and "number" in text for text in shown)
-    assert "`elsewhere` is odd. Change it." in shown
+    texts = [label.text() for label in form.findChildren(QLabel) if label.isVisible()]
+    assert any(text.startswith("Learning rate") and "number" in text for text in texts)
+    assert "`elsewhere` is odd. Change it." in texts
     form.show_problems(())
     assert "`elsewhere` is odd. Change it." not in [
         label.text() for label in form.findChildren(QLabel) if label.isVisible()
@@ -99,28 +101,26 @@ def test_what_is_no_number_is_a_problem_of_its_field(qtbot: QtBot, theme: ThemeM
 
 
 def test_many_parameters_can_be_searched(qtbot: QtBot, theme: ThemeModel) -> None:
-    """Rows and groups without a match go, and come back."""
+    """Rows and groups without a match are hidden."""
     many = [
-        Parameter(
-            name=f"weight_{at}", type="int", default=at, group="Even" if at % 2 == 0 else "Odd"
-        )
-        for at in range(20)
+        Parameter(name=f"weight_{i}", type="int", default=i, group="Even" if i % 2 == 0 else "Odd")
+        for i in range(20)
     ]
     form = ParameterForm(theme)
     qtbot.addWidget(form)
     form.show_parameters(many, {})
     form.show()
     search = next(
-        each for each in form.findChildren(QLineEdit) if each.accessibleName() == "Search settings"
+        line for line in form.findChildren(QLineEdit) if line.accessibleName() == "Search settings"
     )
     assert search.isVisible()
     QTest.keyClicks(search, "odd 1")
-    visible = {each.name for each in many if form.row(each.name).isVisible()}
+    visible = {item.name for item in many if form.row(item.name).isVisible()}
     assert visible == {"weight_1", "weight_11", "weight_13", "weight_15", "weight_17", "weight_19"}
 
 
-def test_tab_walks_through_the_fields_in_order(qtbot: QtBot, theme: ThemeModel) -> None:
-    """Also after another set of parameters was shown."""
+def test_tab_visits_the_fields_in_order(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Also after showing other parameters."""
     form = _form(qtbot, theme)
     form.show_parameters(_PARAMETERS[:3], {})
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -134,8 +134,8 @@ def test_tab_walks_through_the_fields_in_order(qtbot: QtBot, theme: ThemeModel) 
     assert names == ["Learning rate", "Seed of all", "Slippery"]
 
 
-def test_a_parameter_is_called_what_its_worker_calls_it(qtbot: QtBot, theme: ThemeModel) -> None:
-    """And is found by that name, too."""
+def test_a_parameter_has_the_label_of_its_worker(qtbot: QtBot, theme: ThemeModel) -> None:
+    """The search uses the label, too."""
     form = ParameterForm(theme)
     qtbot.addWidget(form)
     form.show_parameters([Parameter(name="asl", type="str", default="", label="Plan file")], {})
@@ -143,15 +143,15 @@ def test_a_parameter_is_called_what_its_worker_calls_it(qtbot: QtBot, theme: The
     assert form.row("asl").matches(["plan"])
 
 
-def test_titles_are_words() -> None:
-    """Names of parameters become what people would write."""
-    assert title_of("is_slippery") == "Slippery"
-    assert title_of("obs_type") == "Observation type"
-    assert title_of("is") == "Is"
+def test_label_from_name() -> None:
+    """Names of parameters become readable labels."""
+    assert label_from_name("is_slippery") == "Slippery"
+    assert label_from_name("obs_type") == "Observation type"
+    assert label_from_name("is") == "Is"
 
 
-def test_what_would_change_nothing_is_left_out(qtbot: QtBot, theme: ThemeModel) -> None:
-    """Fields of a random map are there with a random map only, and count only then."""
+def test_parameters_without_effect_are_hidden(qtbot: QtBot, theme: ThemeModel) -> None:
+    """Fields of a random map are visible, and part of the values, only with a random map."""
     lake = environment("FrozenLake-v1")
     form = ParameterForm(theme)
     qtbot.addWidget(form)

@@ -1,4 +1,4 @@
-"""The small widgets: by keyboard, by mouse, and what they say."""
+"""Badge, banner, segmented control, section, empty state and key cap."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -8,49 +8,49 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.key_cap import KeyCap
 from gym_gui.widgets.section import Section
-from gym_gui.widgets.segmented import SegmentedControl
 
 MODES = (("human", "Human"), ("hybrid", "Hybrid"), ("agent", "Agent"))
 
 
 def button(parent: QWidget, text: str) -> QPushButton:
-    return next(each for each in parent.findChildren(QPushButton) if each.text() == text)
+    return next(child for child in parent.findChildren(QPushButton) if child.text() == text)
 
 
-def test_a_choice_by_mouse_and_keyboard(theme: ThemeModel, qtbot: QtBot) -> None:
-    """A click and an arrow key choose; what the program chooses is not reported."""
+def test_an_option_is_activated_by_mouse_and_keyboard(theme: ThemeModel, qtbot: QtBot) -> None:
+    """A click and an arrow key emit `activated`; `set_current` does not."""
     control = SegmentedControl(MODES, theme)
     qtbot.addWidget(control)
     control.show()
-    heard: list[str] = []
-    control.chosen.connect(heard.append)
+    activated: list[str] = []
+    control.activated.connect(activated.append)
     assert control.current == "human"
-    control.choose("agent")
-    assert (control.current, heard) == ("agent", [])
+    control.set_current("agent")
+    assert (control.current, activated) == ("agent", [])
     QTest.mouseClick(button(control, "Hybrid"), Qt.MouseButton.LeftButton)
-    assert (control.current, heard) == ("hybrid", ["hybrid"])
+    assert (control.current, activated) == ("hybrid", ["hybrid"])
     control.activateWindow()
     button(control, "Hybrid").setFocus()
     qtbot.waitUntil(button(control, "Hybrid").hasFocus)
     QTest.keyClick(button(control, "Hybrid"), Qt.Key.Key_Right)
-    assert (control.current, heard) == ("agent", ["hybrid", "agent"])
+    assert (control.current, activated) == ("agent", ["hybrid", "agent"])
 
 
-def test_a_choice_that_cannot_be_made_says_why(theme: ThemeModel, qtbot: QtBot) -> None:
-    """A click on it does nothing, and its tooltip is the reason."""
+def test_a_disabled_option_has_its_reason_as_tool_tip(theme: ThemeModel, qtbot: QtBot) -> None:
+    """A click on it has no effect."""
     control = SegmentedControl(MODES, theme)
     qtbot.addWidget(control)
-    control.set_enabled_option("agent", False, "No agent knows this environment.")
+    control.set_option_enabled("agent", False, "No agent supports this environment.")
     QTest.mouseClick(button(control, "Agent"), Qt.MouseButton.LeftButton)
     assert control.current == "human"
-    assert button(control, "Agent").toolTip() == "No agent knows this environment."
+    assert button(control, "Agent").toolTip() == "No agent supports this environment."
 
 
-def test_a_section_folds_by_keyboard(theme: ThemeModel, qtbot: QtBot) -> None:
-    """Space on its heading hides and shows the content, and a screen reader hears which."""
+def test_a_section_is_toggled_by_keyboard(theme: ThemeModel, qtbot: QtBot) -> None:
+    """Space on the heading hides and shows the content, and updates the accessible name."""
     content = QLabel("Slippery")
     section = Section("Game configuration", content, theme)
     qtbot.addWidget(section)
@@ -59,48 +59,50 @@ def test_a_section_folds_by_keyboard(theme: ThemeModel, qtbot: QtBot) -> None:
     QTest.keyClick(heading, Qt.Key.Key_Space)
     assert not section.is_open
     assert content.isHidden()
-    assert heading.accessibleName() == "Game configuration, folded"
+    assert heading.accessibleName() == "Game configuration, collapsed"
     with qtbot.waitSignal(section.toggled):
         QTest.keyClick(heading, Qt.Key.Key_Space)
     assert content.isVisible()
 
 
-def test_a_banner_takes_room_only_while_it_speaks(theme: ThemeModel, qtbot: QtBot) -> None:
-    """It carries the message and its buttons, and is gone when cleared."""
+def test_a_banner_is_hidden_without_a_message(theme: ThemeModel, qtbot: QtBot) -> None:
+    """A new message replaces text and buttons; `clear` hides the banner."""
     banner = Banner(theme)
     qtbot.addWidget(banner)
-    pressed: list[str] = []
+    clicked: list[str] = []
     assert banner.isHidden()
-    banner.say("Live telemetry is off.", "warning", [("Turn on", lambda: pressed.append("on"))])
-    banner.say("Still off.", "bad", [("Turn it on", lambda: pressed.append("it"))])
+    banner.show_message(
+        "Live telemetry is off.", "warning", [("Turn on", lambda: clicked.append("on"))]
+    )
+    banner.show_message("Still off.", "bad", [("Turn it on", lambda: clicked.append("it"))])
     assert banner.message == "Still off."
     QTest.mouseClick(button(banner, "Turn it on"), Qt.MouseButton.LeftButton)
-    assert pressed == ["it"]
+    assert clicked == ["it"]
     banner.clear()
     assert banner.isHidden()
 
 
-def test_an_empty_state_offers_what_to_do(theme: ThemeModel, qtbot: QtBot) -> None:
-    """The button is there only with an action, and pressing it is reported."""
+def test_an_empty_state_has_a_button_for_its_action(theme: ThemeModel, qtbot: QtBot) -> None:
+    """The button is visible only with an action, and emits `action_triggered`."""
     state = EmptyState("runs", "No runs yet", "Play or train something.", theme)
     qtbot.addWidget(state)
     state.show()
     assert not state.findChildren(QPushButton)[0].isVisible()
-    state.say("No runs yet", "Play or train something.", "Train an agent")
-    with qtbot.waitSignal(state.acted):
+    state.show_message("No runs yet", "Play or train something.", "Train an agent")
+    with qtbot.waitSignal(state.action_triggered):
         QTest.mouseClick(button(state, "Train an agent"), Qt.MouseButton.LeftButton)
 
 
-def test_badge_and_key_cap_paint_in_both_themes(theme: ThemeModel, qtbot: QtBot) -> None:
-    """They look different after the theme changed, and a lit key different from one at rest."""
+def test_badge_and_key_cap_are_repainted_on_changes(theme: ThemeModel, qtbot: QtBot) -> None:
+    """After a change of the theme, and when a key is pressed."""
     badge, cap = Badge("ready", "good", theme), KeyCap("←", theme)
     for widget in (badge, cap):
         qtbot.addWidget(widget)
         widget.resize(widget.sizeHint())
     light = badge.grab().toImage()
-    dim = cap.grab().toImage()
-    cap.set_lit(True)
-    assert cap.grab().toImage() != dim
+    released = cap.grab().toImage()
+    cap.set_pressed(True)
+    assert cap.grab().toImage() != released
     theme.choose("dark")
     QApplication.processEvents()
     assert badge.grab().toImage() != light
@@ -108,8 +110,8 @@ def test_badge_and_key_cap_paint_in_both_themes(theme: ThemeModel, qtbot: QtBot)
     assert (badge.text(), badge.tone) == ("failed", "bad")
 
 
-def test_an_empty_state_cuts_no_words_off(theme: ThemeModel, qtbot: QtBot) -> None:
-    """In a narrow place its sentences wrap and get the height they need."""
+def test_an_empty_state_wraps_long_text(theme: ThemeModel, qtbot: QtBot) -> None:
+    """At any width, labels have the height that their wrapped text needs."""
     state = EmptyState("runs", "No episode is selected", "Choose one, or a run. " * 6, theme)
     qtbot.addWidget(state)
     for width in (160, 300, 900):

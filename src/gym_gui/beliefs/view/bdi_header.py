@@ -7,8 +7,8 @@ from gym_gui.beliefs.model.bdi_timeline import position_text
 from gym_gui.beliefs.model.beliefs_model import BeliefsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.buttons import SegmentedControl
+from gym_gui.widgets.labels import ElidedLabel
 
 _CONFIDENCE_MAX = 1_000
 
@@ -34,9 +34,9 @@ class BdiHeader(QWidget):
         self.agents.activated.connect(lambda _: self.agent_chosen.emit(self.agents.currentData()))
         self.when = SegmentedControl((("now", "Now"), ("replay", "Replay")), theme)
         self.when.setAccessibleName("Time of the state")
-        self.when.set_tip("now", "State now, or at the end of the run")
-        self.when.set_tip("replay", "State at the replayed step")
-        self.when.chosen.connect(self.when_chosen)
+        self.when.set_option_tool_tip("now", "State now, or at the end of the run")
+        self.when.set_option_tool_tip("replay", "State at the replayed step")
+        self.when.activated.connect(self.when_chosen)
         self.plan = ElidedLabel("muted")
         self.confidence = QProgressBar()
         self.confidence.setRange(0, _CONFIDENCE_MAX)
@@ -70,7 +70,7 @@ class BdiHeader(QWidget):
         model, bdi_state = self._model, self._model.bdi_state
         self._show_agents()
         self.when.setVisible(model.can_replay)
-        self.when.choose("replay" if model.follows_replay else "now")
+        self.when.set_current("replay" if model.follows_replay else "now")
         if bdi_state.position is not None:
             self._update_state("Replay")
             text = position_text(bdi_state.position).capitalize()
@@ -78,14 +78,14 @@ class BdiHeader(QWidget):
                 text = f"{text} · reading…"
             elif bdi_state.as_of:
                 text = f"{text}, as of {bdi_state.as_of}"
-            self.where.say(text)
+            self.where.show_text(text)
         else:
             self._update_state("● Live" if model.is_live else "At the end")
-            self.where.say(self._newest_text())
+            self.where.show_text(self._newest_text())
         plan = (
             f"Plan {bdi_state.plan} fired" if bdi_state.has_fired else f"Last plan {bdi_state.plan}"
         )
-        self.plan.say(plan if bdi_state.plan else "No plan has fired")
+        self.plan.show_text(plan if bdi_state.plan else "No plan has fired")
         self._show_confidence(bdi_state.confidence)
 
     def _update_state(self, text: str) -> None:

@@ -34,8 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import fixed_font, scaled
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, fixed_font, scaled_font
 
 Mark = Literal["", "new", "gone", "changed"]
 Index = QModelIndex | QPersistentModelIndex
@@ -191,7 +190,7 @@ class _RowDelegate(QStyledItemDelegate):
             painter.setFont(bold)
             painter.setPen(QColor(colour))
             painter.drawText(rect, _IN_LINE, _SIGNS[row.mark])
-            small = scaled(option.font, 0.85)
+            small = scaled_font(option.font, 0.85)
             painter.setFont(small)
             width = QFontMetrics(small).horizontalAdvance(row.remark)
             remark_rect = QRect(rect.right() - width, rect.top(), width + 1, rect.height())
@@ -204,7 +203,7 @@ class _RowDelegate(QStyledItemDelegate):
             lower = QRect(rect.left(), upper.bottom(), rect.width(), round(line * 1.15))
             _draw(painter, row.text, upper, mono)
             painter.setPen(QColor(colours.muted))
-            _draw(painter, row.detail, lower, scaled(option.font, 0.9))
+            _draw(painter, row.detail, lower, scaled_font(option.font, 0.9))
         else:
             mono.setStrikeOut(row.mark == "gone")
             _draw(painter, row.text, rect, mono)
@@ -216,9 +215,9 @@ class _RowDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(colours.selection))
         elif mark:
-            painter.fillRect(option.rect, mixed(colour, colours.surface, 0.1))
+            painter.fillRect(option.rect, blend(colour, colours.surface, 0.1))
         elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
+            painter.fillRect(option.rect, blend(colours.text, colours.surface, 0.035))
 
 
 def _draw(painter: QPainter, text: str, rect: QRect, font: QFont) -> None:

@@ -63,7 +63,7 @@ class BeliefsPage(QWidget):
         self.header.when_chosen.connect(lambda when: model.choose_when(cast("When", when)))
         self.timeline.searched.connect(model.search)
         self.timeline.row_chosen.connect(self._replay_row)
-        self.empty.acted.connect(model.retry)
+        self.empty.action_triggered.connect(model.retry)
 
     @property
     def shows_state(self) -> bool:
@@ -96,7 +96,7 @@ class BeliefsPage(QWidget):
             self.timeline.update_timeline(self._model.dropped)
             self._update_banner()
         else:
-            self.empty.say(*self._empty_text())
+            self.empty.show_message(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
 
     def _update_banner(self) -> None:
@@ -104,7 +104,7 @@ class BeliefsPage(QWidget):
         if warning == self.banner.message:
             return
         if warning:
-            self.banner.say(warning, "warning", [("Try again", self._model.retry)])
+            self.banner.show_message(warning, "warning", [("Try again", self._model.retry)])
         else:
             self.banner.clear()
         self._update_banner_margins()

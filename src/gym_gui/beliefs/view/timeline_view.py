@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.beliefs.model.bdi_timeline import ROW_ROLE, BdiTimeline, TimelineRow
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import fixed_font
-from gym_gui.widgets.icons import icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.icons import themed_icon
+from gym_gui.widgets.styling import blend, fixed_font
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE_HEIGHTS = 1.5
@@ -55,7 +54,7 @@ class TimelineView(QWidget):
         self.search.setToolTip("Show changes with this text in a belief, goal or plan")
         self.search.setClearButtonEnabled(True)
         self.search.addAction(
-            icon("filter", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
+            themed_icon("filter", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
         self.search.setMaximumWidth(line * 16)
         self.list = _ChangeList(timeline, theme)
@@ -201,11 +200,11 @@ class _ChangeDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(colours.selection))
         elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
+            painter.fillRect(option.rect, blend(colours.text, colours.surface, 0.035))
         if row.is_current:
             mark = QRect(option.rect.left(), option.rect.top() + 2, 3, option.rect.height() - 4)
             painter.fillRect(mark, QColor(colours.accent))
-        painter.setPen(mixed(colours.line, colours.surface, 0.6))
+        painter.setPen(blend(colours.line, colours.surface, 0.6))
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
 
 

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 from gym_gui.charts.model.chart_runs import EACH, SEED
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import set_disabled_reason
 
 _SLIDER_LINES = 4
 _FIELD_CHARACTERS = 9
@@ -44,7 +44,7 @@ class ChartBar(QWidget):
             (("step", "Steps"), ("episode", "Episodes"), ("time", "Time")), theme
         )
         self.axis.setAccessibleName("X axis")
-        self.axis.set_tip("time", "Time since the run started")
+        self.axis.set_option_tool_tip("time", "Time since the run started")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setFixedWidth(line * _SLIDER_LINES)
@@ -67,11 +67,11 @@ class ChartBar(QWidget):
         self.log.setToolTip("Logarithmic values")
         self.log.setAccessibleName("Logarithmic values")
         self.export = QToolButton()
-        keep_icon(self.export, "export", theme)
+        set_icon(self.export, "export", theme)
         self.export.setToolTip("Export charts or data")
         self.export.setAccessibleName("Export")
         self.folder = QToolButton()
-        keep_icon(self.folder, "folder", theme)
+        set_icon(self.folder, "folder", theme)
         self.folder.setToolTip("Open a folder of TensorBoard event files…")
         self.folder.setAccessibleName("Open a folder of event files")
         row = self._row = FlowLayout(self, gap=line * 2 // 3)
@@ -90,7 +90,7 @@ class ChartBar(QWidget):
 
     def _subscribe(self) -> None:
         model = self._model
-        self.axis.chosen.connect(model.set_axis)
+        self.axis.activated.connect(model.set_axis)
         self.smoothing.valueChanged.connect(self._on_smoothing)
         self.group_by.activated.connect(
             lambda _: model.set_group_by(str(self.group_by.currentData()))
@@ -102,7 +102,7 @@ class ChartBar(QWidget):
     def update_choices(self) -> None:
         """Show the state of the model without emitting signals."""
         model = self._model
-        self.axis.choose(model.axis)
+        self.axis.set_current(model.axis)
         if not self.smoothing.isSliderDown():
             self.smoothing.blockSignals(True)
             self.smoothing.setValue(round(model.smoothing * 100))

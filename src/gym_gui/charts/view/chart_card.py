@@ -20,8 +20,8 @@ from gym_gui.charts.model.chart_metrics import MetricKey, name_of
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.skeleton import PlotSkeleton
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import IconName, keep_icon
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from gym_gui.charts.view.metric_plot import MetricPlot
@@ -41,7 +41,7 @@ class CardHeader(QWidget):
     def __init__(self, key: MetricKey, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = ElidedLabel("heading")
-        self._title.say(name_of(key))
+        self._title.show_text(name_of(key))
         self._title.setToolTip(key.name)
         self._note = QLabel()
         self._note.setProperty("role", "caption")
@@ -233,7 +233,7 @@ class ChartCard(QWidget):
 
 def _tool(name: IconName, tip: str, theme: ThemeModel) -> QToolButton:
     button = QToolButton()
-    keep_icon(button, name, theme, "muted")
+    set_icon(button, name, theme, "muted")
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     return button

@@ -93,8 +93,8 @@ class ChartsPage(QWidget):
         model = self._model
         model.changed.connect(self._update)
         self.search.textChanged.connect(model.search)
-        self._no_match.acted.connect(self.search.clear)
-        self.empty.acted.connect(self._on_empty_acted)
+        self._no_match.action_triggered.connect(self.search.clear)
+        self.empty.action_triggered.connect(self._on_empty_acted)
         self.board.picked.connect(model.find_episode)
         model.episode_found.connect(self.episode_requested)
         self.board.export_requested.connect(self._export_card)
@@ -154,7 +154,7 @@ class ChartsPage(QWidget):
         elif phase in ("loading", "connecting"):
             self._stack.setCurrentIndex(1)
         else:
-            self.empty.say(*self._empty_text())
+            self.empty.show_message(*self._empty_text())
             self._stack.setCurrentWidget(self.empty)
 
     def _update_search(self) -> None:
@@ -162,7 +162,7 @@ class ChartsPage(QWidget):
         count = sum(len(group.keys) for group in model.metric_groups)
         self.search.setVisible(count >= _MIN_METRICS_FOR_SEARCH or bool(model.search_text))
         if not model.matching_metrics:
-            self._no_match.say(
+            self._no_match.show_message(
                 "No matching metric",
                 f"None of {count} metrics matches “{model.search_text}”.",
                 "Show all metrics",
@@ -179,7 +179,7 @@ class ChartsPage(QWidget):
             return
         if message:
             act = "Start daemon" if model.is_lost else "Try again"
-            self.banner.say(message, "warning", [(act, model.retry)])
+            self.banner.show_message(message, "warning", [(act, model.retry)])
         else:
             self.banner.clear()
 

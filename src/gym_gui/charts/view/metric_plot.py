@@ -18,10 +18,10 @@ from gym_gui.charts.model.plot_data import PlotData, RunTrace, nearest_point, va
 from gym_gui.charts.view.run_colours import band_colour, raw_colour, run_colour
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.plots.plot_axes import PlaceAxis, ValueAxis, place_words, style_axes
+from gym_gui.widgets.plots.plot_axes import XAxis, YAxis, format_x, style_axes
 from gym_gui.widgets.plots.plot_items import Band, Dot, Line, Lines, Marks
 from gym_gui.widgets.plots.readout import Readout, ReadoutRow
+from gym_gui.widgets.styling import scaled_font
 
 _MAX_ANTIALIASED_POINTS = 6_000
 """Antialiasing of more points is too slow."""
@@ -49,7 +49,7 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
     def __init__(
         self, key: MetricKey, model: ChartsModel, theme: ThemeModel, parent: QWidget | None = None
     ) -> None:
-        self._x_axis, self._y_axis = PlaceAxis(), ValueAxis()
+        self._x_axis, self._y_axis = XAxis(), YAxis()
         super().__init__(
             parent=parent,
             background=None,
@@ -132,7 +132,7 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
     def restyle(self) -> None:
         """Apply the colours of the theme."""
         colours = self._theme.colours
-        style_axes((self._x_axis, self._y_axis), colours, scaled(self.font(), 0.88))
+        style_axes((self._x_axis, self._y_axis), colours, scaled_font(self.font(), 0.88))
         pen = pg.mkPen(colours.muted, width=1, style=Qt.PenStyle.DashLine)
         self._crosshair.setPen(pen)
         if self._plot_data is not None:
@@ -351,7 +351,7 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         self._draw_bands(plot_data)
         single = [Dot(x[0], y[0], colour) for x, y, colour in main if len(x) == 1]
         self._marks.show_dots([dot for dot in single if math.isfinite(dot.y)])
-        self._marks.show_odd(plot_data.odd, QColor(colours.bad))
+        self._marks.show_non_finite(plot_data.odd, QColor(colours.bad))
 
     def _draw_bands(self, plot_data: PlotData) -> None:
         groups = [group for group in plot_data.groups if group.runs > 1]
@@ -398,5 +398,5 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             ReadoutRow(colour, name, significant(10**y if plot_data.is_log else y))
             for name, y, colour in values
         ]
-        header = f"{place_words(x, self._model.axis)} · click to replay"
+        header = f"{format_x(x, self._model.axis)} · click to replay"
         self._readout.show_rows(header, rows, at.toPoint(), self._area())

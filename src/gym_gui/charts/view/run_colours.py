@@ -3,7 +3,7 @@
 from PySide6.QtGui import QColor
 
 from gym_gui.runtime.models.theme_model import SERIES, Colours
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _ON_LIGHT = (0, 1, 2, 3, 4, 5, 7, 6)
 _ON_DARK = (5, 4, 2, 3, 1, 6, 7, 0)
@@ -19,14 +19,14 @@ def run_colour(number: int, colours: Colours) -> QColor:
     index = order[number % len(order)]
     colour = QColor(SERIES[index])
     if index == _FAINT[colours.is_dark]:
-        colour = mixed(colours.text, colour.name(), 0.35)
+        colour = blend(colours.text, colour.name(), 0.35)
     rounds = number // len(order)
-    return mixed(colours.text, colour.name(), 0.4) if rounds % 2 else colour
+    return blend(colours.text, colour.name(), 0.4) if rounds % 2 else colour
 
 
 def raw_colour(number: int, colours: Colours) -> QColor:
     """The raw curve behind the smoothed one. Opaque, because that is faster to paint."""
-    return mixed(run_colour(number, colours).name(), colours.surface, _RAW_SHARE[colours.is_dark])
+    return blend(run_colour(number, colours).name(), colours.surface, _RAW_SHARE[colours.is_dark])
 
 
 def band_colour(number: int, colours: Colours) -> QColor:

@@ -11,8 +11,7 @@ from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, scaled_font
 
 _MAX_NAME_CHARACTERS = 34
 _MAX_LINES = 5.6
@@ -101,7 +100,7 @@ class _Entry(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFont(scaled(self.font(), 0.94))
+        self.setFont(scaled_font(self.font(), 0.94))
         self.setToolTip(
             f"{group.detail or group.label}\nClick to hide or show, double-click to show only this."
         )
@@ -129,7 +128,7 @@ class _Entry(QAbstractButton):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         edge = colours.accent if self.hasFocus() else colours.line
         painter.setPen(QPen(QColor(edge), 1.0))
-        ground = mixed(colours.raised, colours.surface, 0.7 if self.underMouse() else 0.0)
+        ground = blend(colours.raised, colours.surface, 0.7 if self.underMouse() else 0.0)
         painter.setBrush(ground)
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         colour = run_colour(self.runs.number, colours)

@@ -9,7 +9,7 @@ from gym_gui.charts.model.chart_scores import ScoreColumn
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.score_view import ScoreView
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.labels import ElidedLabel
 
 _GROUP_SAMPLES = ("00", "00,000.00 ± 0,000.00", "00,000.00", "00,000.00")
 _RUN_SAMPLES = ("0000", "● preparing", "000,000,000", "00,000.00", "00,000.00")
@@ -41,7 +41,7 @@ class ScorePanel(QWidget):
             hide_first=(ScoreColumn.STATE, ScoreColumn.SEED, ScoreColumn.STEPS),
         )
         self._note = ElidedLabel("caption")
-        self._note.say(f"± {BAND_TEXT}, n runs")
+        self._note.show_text(f"± {BAND_TEXT}, n runs")
         self.copy = QPushButton("Copy")
         self.copy.setToolTip("Copy the scores as tab-separated text (Ctrl+C)")
         self.save = QPushButton("Save as CSV")

@@ -5,7 +5,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _LINES = 4
 
@@ -20,7 +20,7 @@ class PlotSkeleton(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
-        ink = mixed(colours.line, colours.surface, 0.6)
+        ink = blend(colours.line, colours.surface, 0.6)
         line = self.fontMetrics().height()
         box = QRectF(self.rect()).adjusted(line * 2.6, line / 2, -line / 2, -line * 1.5)
         painter = QPainter(self)

@@ -19,8 +19,8 @@ from gym_gui.compare.model.compare_model import CompareModel
 from gym_gui.compare.view.compare_run_picker import CompareRunPicker
 from gym_gui.compare.view.replay_pair import ReplayPair
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.buttons import SegmentedControl
+from gym_gui.widgets.labels import ElidedLabel
 
 CompareTab = Literal["curves", "scores", "replays"]
 _ONE_RUN = "Choose a second run to compare with."
@@ -70,7 +70,7 @@ class ComparePage(QWidget):
         self._update()
 
     def show_tab(self, tab: CompareTab) -> None:
-        self.tab.choose(tab)
+        self.tab.set_current(tab)
         self._is_choosing = False
         self._update()
         if tab == "replays":
@@ -86,7 +86,7 @@ class ComparePage(QWidget):
 
     def _subscribe(self) -> None:
         self._model.changed.connect(self._update)
-        self.tab.chosen.connect(self.show_tab)
+        self.tab.activated.connect(self.show_tab)
         self.choose.clicked.connect(self._start_choosing)
         self.picker.compared.connect(self._apply_choice)
         self.picker.cancelled.connect(self._cancel_choosing)
@@ -111,7 +111,7 @@ class ComparePage(QWidget):
         is_choosing = self._is_choosing or model.phase != "many"
         self._header.setVisible(not is_choosing)
         count = len(model.run_ids)
-        self._runs.say(f"{count} runs")
+        self._runs.show_text(f"{count} runs")
         self._runs.setToolTip("\n".join(model.titles.values()))
         if is_choosing:
             hint = _ONE_RUN if model.phase == "one" else ""
@@ -119,9 +119,9 @@ class ComparePage(QWidget):
             self._stack.setCurrentWidget(self.picker)
         else:
             no_replays = model.no_replays
-            self.tab.set_enabled_option("replays", not no_replays, no_replays)
+            self.tab.set_option_enabled("replays", not no_replays, no_replays)
             if no_replays and self.tab.current == "replays":
-                self.tab.choose("curves")
+                self.tab.set_current("curves")
             index = {"curves": 1, "scores": 2, "replays": 3}[self.tab.current]
             self._stack.setCurrentIndex(index)
         # Scores are fetched like curves.

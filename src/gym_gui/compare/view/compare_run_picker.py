@@ -99,9 +99,9 @@ class CompareRunPicker(QWidget):
         is_searched = bool(self.search.text())
         if not self._choice.rowCount():
             if self._choice.has_runs and is_searched:
-                self._empty.say("No matching run", "No run matches the search.")
+                self._empty.show_message("No matching run", "No run matches the search.")
             else:
-                self._empty.say("No runs yet", "Train two runs to compare them.")
+                self._empty.show_message("No runs yet", "Train two runs to compare them.")
         self._stack.setCurrentIndex(0 if self._choice.rowCount() else 1)
 
 

@@ -12,8 +12,7 @@ from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.reward_bars import paint_bars
 from gym_gui.runtime.models.number_text import signed, significant
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.rail import paint_rail
-from gym_gui.widgets.scrub_slider import ScrubSlider
+from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track
 
 _FUTURE = 0.55
 _REDRAWS_WHILE_READING = 30
@@ -21,7 +20,7 @@ _ROW_LINES = 1.5
 _GAP_LINES = 0.35
 
 
-class PairTimeline(ScrubSlider):
+class PairTimeline(TimelineSlider):
     """Value k is the playhead after k steps of both. Shows `SideBySideModel`."""
 
     def __init__(
@@ -52,7 +51,7 @@ class PairTimeline(ScrubSlider):
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(self.fontMetrics().height() * 10, self.sizeHint().height())
 
-    def line_ends(self) -> tuple[float, float]:
+    def track_ends(self) -> tuple[float, float]:
         rect = self._row_rect(0)
         return rect.left(), rect.right()
 
@@ -68,7 +67,7 @@ class PairTimeline(ScrubSlider):
         self._bars = None
         super().resizeEvent(event)
 
-    def tip(self, index: int) -> str:
+    def tool_tip_at(self, index: int) -> str:
         divergence = self._model.divergence
         lines = [f"After {index:,} of {self.maximum():,} steps"]
         for name, side in zip(("left", "right"), self._model.sides, strict=True):
@@ -168,7 +167,7 @@ class PairTimeline(ScrubSlider):
     def _paint_rail(self, painter: QPainter) -> None:
         ends = (self._x(0), self._x(self.maximum()))
         at = QPointF(self._x(self.value()), self._rail_y())
-        paint_rail(painter, self, ends, at, self._knob, self._theme.colours)
+        paint_track(painter, self, ends, at, self._knob, self._theme.colours)
 
     # Updates from the model.
 

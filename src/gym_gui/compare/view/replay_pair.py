@@ -19,9 +19,8 @@ from gym_gui.compare.view.pair_timeline import PairTimeline
 from gym_gui.compare.view.replay_side import ReplaySide
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.transport_bar import TransportBar
-from gym_gui.widgets.transport_keys import act_on_key
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.transport_bar import TransportBar, handle_key
 
 _LAST, _BEST, _CHOSEN = "last", "best", "chosen"
 
@@ -57,8 +56,8 @@ class ReplayPair(QWidget):
         self.transport = TransportBar(model.replays, "step", theme)
         self.jump = QPushButton("Go to first difference")
         self.jump.setAccessibleName("Go to first difference")
-        self.transport.end.addSpacing(line // 2)
-        self.transport.end.addWidget(self.jump)
+        self.transport.trailing.addSpacing(line // 2)
+        self.transport.trailing.addWidget(self.jump)
         self._divergence = ElidedLabel("muted")
         header = QHBoxLayout()
         header.setSpacing(line // 2)
@@ -91,7 +90,7 @@ class ReplayPair(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_J and not event.modifiers():
             self._model.replays.seek_to_divergence()
-        elif not act_on_key(event, self._model.replays):
+        elif not handle_key(event, self._model.replays):
             super().keyPressEvent(event)
 
     def _subscribe(self) -> None:
@@ -154,7 +153,7 @@ class ReplayPair(QWidget):
         self.start.show_text(text, tone)
         self.start.setVisible(bool(text))
         difference = divergence_text(replays)
-        self._divergence.say(difference)
+        self._divergence.show_text(difference)
         can_jump = replays.has_divergence
         self.jump.setEnabled(can_jump)
         self.jump.setToolTip("Go to the first step that differs (J)" if can_jump else difference)

@@ -16,11 +16,10 @@ from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.record_view import RecordView
 from gym_gui.runtime.models.number_text import signed, significant
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.picture_canvas import PictureCanvas
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.frame_canvas import FrameCanvas
+from gym_gui.widgets.labels import ElidedLabel, SteadyLabel
+from gym_gui.widgets.styling import set_disabled_reason
 
 
 class ReplaySide(QWidget):
@@ -50,7 +49,7 @@ class ReplaySide(QWidget):
         self.episode.setToolTip("Episode number; Enter opens it")
         self.episode.setPrefix("# ")
         self.episode.setKeyboardTracking(False)
-        self.canvas = PictureCanvas(theme, f"Frame on the {name}")
+        self.canvas = FrameCanvas(theme, f"Frame on the {name}")
         self._record = RecordView(model, theme, is_narrow=True)
         self._problem = EmptyState("error", "", "", theme, action="Try again")
         self._stack = QStackedWidget()
@@ -94,7 +93,7 @@ class ReplaySide(QWidget):
         model = self._model
         self.run.activated.connect(lambda _: self.run_chosen.emit(self.run.currentData()))
         self.episode.valueChanged.connect(self.episode_chosen)
-        self._problem.acted.connect(model.retry)
+        self._problem.action_triggered.connect(model.retry)
         for signal in (model.changed, model.episode_changed):
             signal.connect(self._show_all)
         model.playhead_changed.connect(self._show_step)
@@ -120,7 +119,7 @@ class ReplaySide(QWidget):
     def _show_step(self) -> None:
         model = self._model
         if model.phase == "failed" and model.problem is not None:
-            self._problem.say(model.problem.message, model.problem.remedy, "Try again")
+            self._problem.show_message(model.problem.message, model.problem.remedy, "Try again")
             self._stack.setCurrentWidget(self._problem)
         elif model.frame_problem:
             self._record.show_record(model.frame_problem)
@@ -135,10 +134,8 @@ class ReplaySide(QWidget):
         if frame is None:
             self.canvas.clear()
         elif frame.has_pixels:
-            self.canvas.show_picture(
-                frame.pixels, frame.width, frame.height, channels=frame.channels
-            )
-        self.canvas.set_note(self._note())
+            self.canvas.show_frame(frame.pixels, frame.width, frame.height, channels=frame.channels)
+        self.canvas.set_message(self._note())
 
     def _note(self) -> str:
         model = self._model
@@ -154,7 +151,7 @@ class ReplaySide(QWidget):
         reward = model.track.reward(model.playhead - 1)
         self._return.setText("" if total is None else significant(total))
         self._reward.setText("" if reward is None else f"reward {signed(reward)}")
-        self._end_label.say(self._end_text())
+        self._end_label.show_text(self._end_text())
 
     def _end_text(self) -> str:
         model = self._model

@@ -22,10 +22,10 @@ from gym_gui.inspector.view.number_table import NumberTable
 from gym_gui.runtime.models.actor_text import actor_label
 from gym_gui.runtime.models.number_text import rounded, signed
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.raw_text import readable, whole
+from gym_gui.widgets.buttons import CopyButton
+from gym_gui.widgets.labels import ValueCard
+from gym_gui.widgets.raw_text import format_json, format_readable
 from gym_gui.widgets.section import Section
-from gym_gui.widgets.value_card import ValueCard
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 
 _NO_STEP = "No step yet. Play, watch or replay an episode to see its steps here."
@@ -158,7 +158,7 @@ class StepInspector(QWidget):
         return cards
 
     def _make_observation(self, theme: ThemeModel) -> QWidget:
-        copy = CopyButton("Copy the observation", lambda: whole(self._obs()), theme)
+        copy = CopyButton("Copy the observation", lambda: format_json(self._obs()), theme)
         return SectionWithButton(
             Section("Observation", NumberTable(self._rows, theme), theme), copy
         )
@@ -185,7 +185,7 @@ class JsonSection(QWidget):
         self._value: Any = None
         self._text = _FittedText()
         self._text.setAccessibleName(title)
-        copy = CopyButton(f"Copy {title.lower()}", lambda: whole(self._value), theme)
+        copy = CopyButton(f"Copy {title.lower()}", lambda: format_json(self._value), theme)
         section = Section(title, self._text, theme, is_open=is_open)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -197,7 +197,7 @@ class JsonSection(QWidget):
         has_value = value is not None and value not in ({}, [], "")
         self.setVisible(has_value)
         if has_value and value != self._value:
-            self._text.setPlainText(value if isinstance(value, str) else readable(value))
+            self._text.setPlainText(value if isinstance(value, str) else format_readable(value))
             self._text.fit()
         self._value = value
 

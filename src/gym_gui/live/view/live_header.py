@@ -13,9 +13,8 @@ from gym_gui.live.model.live_model import LiveModel
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.elided_label import ElidedLabel
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.labels import ElidedLabel, SteadyLabel
 from mosaic.contract.run_states import LIVE_STATES
 
 _STATS = (

@@ -26,11 +26,14 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.frame_image import as_image
-from gym_gui.widgets.scene.grid_geometry import GridGeometry
-from gym_gui.widgets.scene.grid_ground import GridGround
-from gym_gui.widgets.scene.grid_painter import GridOverlay, paint_things
-from gym_gui.widgets.scene.text_scene_painter import paint_text_scene
+from gym_gui.widgets.frame_canvas import frame_to_image
+from gym_gui.widgets.scene.grid_renderer import (
+    GridBackground,
+    GridGeometry,
+    GridOverlay,
+    paint_foreground,
+)
+from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, TextScene
 
 Actions = list[tuple[str, Callable[[], None]]]
@@ -113,9 +116,13 @@ class LiveTab(QWidget):
     def _update(self) -> None:
         model = self._model
         if not model.run_id:
-            self._empty.say("No run is selected", "Select a run in the list below to watch it.")
+            self._empty.show_message(
+                "No run is selected", "Select a run in the list below to watch it."
+            )
         elif model.run is None:
-            self._empty.say("Loading the run", "It appears here as soon as the daemon answers.")
+            self._empty.show_message(
+                "Loading the run", "It appears here as soon as the daemon answers."
+            )
         self._stack.setCurrentIndex(0 if model.run is None else 1)
         if model.run is not None:
             self._update_banner()
@@ -135,13 +142,13 @@ class LiveTab(QWidget):
         if model.is_metrics_only:
             restart: Actions = [("Restart with live telemetry", model.restart)]
             actions = restart if model.can_restart else []
-            self.banner.say(model.metrics_only_text, "plain", actions)
+            self.banner.show_message(model.metrics_only_text, "plain", actions)
         elif run.state.is_final:
             replay: Actions = [("Replay", model.replay)] if model.can_replay else []
             style = run_text.STATE_STYLES[run.state]
             tone: Tone = "bad" if style.tone == "bad" else "plain"
             message = f"This run is finished: {run_text.end_text(run)}"
-            self.banner.say(message, tone, [*replay, ("Show log", model.show_log)])
+            self.banner.show_message(message, tone, [*replay, ("Show log", model.show_log)])
         else:
             self.banner.clear()
         self._update_buttons()
@@ -183,7 +190,7 @@ class LiveTab(QWidget):
         if self._canvas.has_content:
             self._view.setCurrentWidget(self._canvas)
         else:
-            self._placeholder.say(*model.placeholder_text)
+            self._placeholder.show_message(*model.placeholder_text)
             self._view.setCurrentWidget(self._placeholder)
         # Without frames the tables use the full height.
         has_no_frames = model.step is not None and not self._canvas.has_content
@@ -199,7 +206,7 @@ class LiveCanvas(QWidget):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self._ground = GridGround()
+        self._ground = GridBackground()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Newest frame of the environment")
         model.frame_changed.connect(self.update)
@@ -220,15 +227,15 @@ class LiveCanvas(QWidget):
         painter = QPainter(self)
         line = float(self.fontMetrics().height())
         if isinstance(scene, GridScene):
-            geometry = GridGeometry.fitting(scene.rows, scene.columns, size, line * 0.75)
+            geometry = GridGeometry.fit(scene.rows, scene.columns, size, line * 0.75)
             colours = self._theme.colours
             policy = self._model.policy
             overlay = GridOverlay(
-                heat=policy.heat, arrows=policy.arrows, others=policy.others, person_acts=False
+                heat=policy.heat, arrows=policy.arrows, labels=policy.others, is_human=False
             )
-            ground = self._ground.picture(self, scene, geometry, colours, overlay)
+            ground = self._ground.pixmap(self, scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)
-            paint_things(painter, scene, geometry, colours, overlay)
+            paint_foreground(painter, scene, geometry, colours, overlay)
         elif isinstance(scene, TextScene):
             paint_text_scene(painter, scene, size, self._theme.colours, line)
         elif self._model.frame is not None:
@@ -239,7 +246,7 @@ class LiveCanvas(QWidget):
         frame = self._model.frame
         if frame is None:
             return
-        image = as_image(frame)
+        image = frame_to_image(frame)
         scale = min(self.width() / frame.width, self.height() / frame.height)
         rect = QRectF(0, 0, frame.width * scale, frame.height * scale)
         rect.moveCenter(QRectF(self.rect()).center())

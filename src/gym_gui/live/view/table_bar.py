@@ -14,9 +14,9 @@ from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.steps_table import StepsTable
 from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.styling import set_disabled_reason
 
 Table = EpisodesTable | StepsTable
 
@@ -96,13 +96,13 @@ class TableBar(QWidget):
         button.setProperty("role", "quiet")
         button.setToolTip(tip)
         button.setAccessibleName(tip.removesuffix("…"))
-        keep_icon(button, icon, theme, "muted")
+        set_icon(button, icon, theme, "muted")
         return button
 
     def _update(self) -> None:
         table = self._table
         count = table.rowCount()
-        self._count.say(self._count_text(count))
+        self._count.show_text(self._count_text(count))
         reason = "" if count else f"There are no {self._noun}s."
         set_disabled_reason(
             self._export, "An export is running." if table.export_progress is not None else reason

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QStyleOptionViewItem, QVBoxLayout,
 from gym_gui.live.view.table_bar import Table, TableBar
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
+from gym_gui.widgets.tables.cell_delegate import CellDelegate, Index
 from gym_gui.widgets.tables.data_table import DataTable
 
 _MAX_COPIED_ROWS = 10_000
@@ -21,13 +21,13 @@ class _RowDelegate(CellDelegate):
         self._table = table
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         column = index.column()
         text, tone = self._table.cell(index.row(), column)
         if text:
-            self.note_text(column, text)
+            self.record_text(column, text)
             self.paint_text(
-                painter, option, text, tone, is_right=column in self._table.NUMBER_COLUMNS
+                painter, option, text, tone, align_right=column in self._table.NUMBER_COLUMNS
             )
 
 
@@ -57,8 +57,8 @@ class TablePage(QWidget):
             _RowDelegate(table, theme, self),
             widths,
             theme,
-            numbers=table.NUMBER_COLUMNS,
-            dispensable=dispensable,
+            number_columns=table.NUMBER_COLUMNS,
+            optional_columns=dispensable,
         )
         self.grid.setAccessibleName(f"{noun.capitalize()}s")
         self._empty = EmptyState("table", "", "", theme)
@@ -84,9 +84,9 @@ class TablePage(QWidget):
 
     def copy(self) -> None:
         """Copy the selected rows as tab-separated text."""
-        rows = self.grid.chosen_rows()[:_MAX_COPIED_ROWS]
+        rows = self.grid.selected_rows()[:_MAX_COPIED_ROWS]
         if rows:
-            self.grid.put_on_clipboard(self._table.as_tsv(rows))
+            self.grid.copy_to_clipboard(self._table.as_tsv(rows))
 
     def empty_text(self) -> tuple[str, str]:
         """Return title and text for a table without rows."""
@@ -97,7 +97,7 @@ class TablePage(QWidget):
         is_other_run = table.run_id != self._run_id
         if is_other_run:
             self._run_id = table.run_id
-            self.grid.forget_widths()
+            self.grid.reset_widths()
         if table.is_loading and not is_other_run and self._stack.currentWidget() is self._empty:
             return  # avoids flicker from one episode without rows to the next
         if table.rowCount() or table.is_loading:
@@ -105,9 +105,9 @@ class TablePage(QWidget):
             return
         if table.problem is not None:
             title = f"The {self._noun}s cannot be shown"
-            self._empty.say(title, f"{table.problem.message} {table.problem.remedy}")
+            self._empty.show_message(title, f"{table.problem.message} {table.problem.remedy}")
         else:
-            self._empty.say(*self.empty_text())
+            self._empty.show_message(*self.empty_text())
         self._stack.setCurrentWidget(self._empty)
 
     @property

@@ -72,7 +72,7 @@ class EpisodesView(TablePage):
         return "No episodes yet", "They appear here as soon as the run starts one."
 
     def _show_agents(self) -> None:
-        self.grid.use_column(EpisodeColumn.AGENT, self._episodes.has_agents)
+        self.grid.set_column_used(EpisodeColumn.AGENT, self._episodes.has_agents)
 
     def _make_bound(self, placeholder: str, name: str) -> QLineEdit:
         edit = QLineEdit()

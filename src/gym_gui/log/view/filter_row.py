@@ -15,9 +15,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.log.model import LogFilter, LogModel, Severity
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import IconName, icon, keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
-from gym_gui.widgets.style_popup import style_popup
+from gym_gui.widgets.icons import IconName, set_icon, themed_icon
+from gym_gui.widgets.styling import set_disabled_reason, style_popup
 
 _SEVERITIES = (
     ("All severities", Severity.DEBUG),
@@ -70,7 +69,7 @@ class FilterRow(QWidget):
         self._search.setClearButtonEnabled(True)
         self._search.setMinimumWidth(line * 7)
         self._search.addAction(
-            icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
+            themed_icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
         self._count = QLabel()
         self._count.setProperty("role", "caption")
@@ -206,7 +205,7 @@ class _SearchEdit(QLineEdit):
 
 def _button(name: IconName, text: str, theme: ThemeModel) -> QToolButton:
     button = QToolButton()
-    keep_icon(button, name, theme, "muted")
+    set_icon(button, name, theme, "muted")
     button.setAccessibleName(text)
     button.setToolTip(text)
     return button

@@ -33,9 +33,8 @@ from gym_gui.log.model import (
     column_text,
 )
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
-from gym_gui.widgets.fonts import fixed_font
 from gym_gui.widgets.icons import IconName, draw_icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, fixed_font
 
 _MAX_COMPONENT_SHARE = 0.22
 """Maximum share of the table width for the component column."""
@@ -239,8 +238,8 @@ class LineDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(colours.selection))
         elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, mixed(colours.text, colours.surface, 0.035))
-        painter.setPen(mixed(colours.line, colours.surface, 0.6))
+            painter.fillRect(option.rect, blend(colours.text, colours.surface, 0.035))
+        painter.setPen(blend(colours.line, colours.surface, 0.6))
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
 
     def _paint_severity(self, painter: QPainter, record: LogRecord, rect: QRect) -> None:
@@ -264,7 +263,7 @@ class LineDelegate(QStyledItemDelegate):
         self, painter: QPainter, text: str, rect: QRect, metrics: QFontMetrics
     ) -> None:
         colours = self._theme.colours
-        highlight = mixed(colours.warning, colours.surface, 0.38)
+        highlight = blend(colours.warning, colours.surface, 0.38)
         lowered, needle = text.lower(), self.needle.lower()
         start = lowered.find(needle)
         while start >= 0:

@@ -24,8 +24,8 @@ from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.fonts import fixed_font
-from gym_gui.widgets.icons import IconName, keep_icon
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.styling import fixed_font
 
 _MIN_WIDE_LINES = 40
 """Minimum width, in line heights, for details beside the table instead of below it."""
@@ -150,7 +150,7 @@ class LogView(QWidget):
         self._details.closed.connect(self._close_details)
         self._details.copy_requested.connect(self.copy_with_context)
         self._restore.clicked.connect(self._model.restore)
-        self._empty.acted.connect(self._show_all)
+        self._empty.action_triggered.connect(self._show_all)
         self._model.changed.connect(self._update)
 
     def _row(self) -> int:
@@ -194,9 +194,11 @@ class LogView(QWidget):
             return
         self._stack.setCurrentWidget(self._empty)
         if self._model.total:
-            self._empty.say("No lines to show", "All lines are filtered or cleared.", "Show all")
+            self._empty.show_message(
+                "No lines to show", "All lines are filtered or cleared.", "Show all"
+            )
         else:
-            self._empty.say(
+            self._empty.show_message(
                 "No log lines yet", "Lines of the daemon, of runs and of this window appear here."
             )
 
@@ -225,12 +227,12 @@ class DetailStrip(QWidget):
         self._text.setAccessibleName("Complete line")
         self._text.setTabChangesFocus(True)
         copy = QToolButton()
-        keep_icon(copy, "copy", theme, "muted")
+        set_icon(copy, "copy", theme, "muted")
         copy.setToolTip("Copy with the lines before and after it")
         copy.setAccessibleName("Copy with context")
         copy.clicked.connect(self.copy_requested)
         close = QToolButton()
-        keep_icon(close, "close", theme, "muted")
+        set_icon(close, "close", theme, "muted")
         close.setToolTip("Close (Esc)")
         close.setAccessibleName("Close the details")
         close.clicked.connect(self.closed)
@@ -271,7 +273,7 @@ class DetailStrip(QWidget):
 
 def _tool(name: IconName, text: str, theme: ThemeModel) -> QToolButton:
     button = QToolButton()
-    keep_icon(button, name, theme, "muted")
+    set_icon(button, name, theme, "muted")
     button.setToolTip(text)
     button.setAccessibleName(text)
     return button

@@ -9,8 +9,8 @@ from gym_gui.optuna.model.study_model import StudyModel, StudyTrial
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.models.value_text import format_value
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.buttons import CopyButton
+from gym_gui.widgets.labels import ElidedLabel
 
 _NO_RUN = "The run of this trial is unknown"
 
@@ -60,7 +60,7 @@ class StudyBest(QFrame):
         self._value.setVisible(bool(best) and not several)
         if study is None or not best:
             self._title.setText("No complete trial yet")
-            self._about.say("")
+            self._about.show_text("")
             return
         if several:
             self._show_front(best)
@@ -70,18 +70,18 @@ class StudyBest(QFrame):
     def _show_front(self, best: tuple[StudyTrial, ...]) -> None:
         trials = "1 trial is" if len(best) == 1 else f"{len(best)} trials are"
         self._title.setText(f"★ {trials} on the Pareto front")
-        self._about.say("no other trial is better in all objectives")
+        self._about.show_text("no other trial is better in all objectives")
         numbers = (f"{trial.number} ({_values(trial)})" for trial in best)
-        self._params.say(" · ".join(numbers))
+        self._params.show_text(" · ".join(numbers))
         self.open.hide()
         self._copy.hide()
 
     def _show_one(self, trial: StudyTrial, direction: str) -> None:
         self._title.setText(f"★ Best, trial {trial.number}")
         self._value.setText(_values(trial))
-        self._about.say("highest value" if direction == "maximize" else "lowest value")
+        self._about.show_text("highest value" if direction == "maximize" else "lowest value")
         pairs = (f"{name} {format_value(value)}" for name, value in trial.params.items())
-        self._params.say(" · ".join(pairs))
+        self._params.show_text(" · ".join(pairs))
         runs = self._model.runs_of(trial)
         self.open.setEnabled(bool(runs))
         self.open.setToolTip("Open the run of the best trial" if runs else _NO_RUN)

@@ -11,7 +11,7 @@ from gym_gui.optuna.model.study_model import StudyModel
 from gym_gui.optuna.model.study_points import history_points, setting_of, setting_points
 from gym_gui.optuna.view.study_importance import StudyImportance
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.buttons import SegmentedControl
 
 if TYPE_CHECKING:
     from gym_gui.optuna.model.study_model import ReadStudy
@@ -60,7 +60,7 @@ class StudyCharts(QWidget):
         self._stack.setMinimumHeight(line * 6)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
-        self.which.chosen.connect(lambda _: self.update_charts())
+        self.which.activated.connect(lambda _: self.update_charts())
         self.param.activated.connect(lambda _: self.update_charts())
         self.objective.activated.connect(model.choose_objective)
         self.importance.param_chosen.connect(self.show_param)
@@ -72,7 +72,7 @@ class StudyCharts(QWidget):
             self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
 
     def show_param(self, name: str) -> None:
-        self.which.choose("parameter")
+        self.which.set_current("parameter")
         self.param.setCurrentIndex(self.param.findText(name))
         self.update_charts()
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWi
 
 from gym_gui.optuna.model.study_model import StudyModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _ROW = 1.75
 _MAX_NAME_SHARE = 0.42
@@ -119,7 +119,7 @@ class ImportanceBars(QWidget):
             painter.drawText(QRectF(gap / 2, top, names, row), middle, label)
             track = QRectF(names + gap * 1.5, top + row * 0.3, track_width, row * 0.4)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(mixed(colours.line, colours.surface, 0.5))
+            painter.setBrush(blend(colours.line, colours.surface, 0.5))
             painter.drawRoundedRect(track, 3, 3)
             if share > 0:
                 track.setWidth(max(3.0, track_width * min(1.0, share)))

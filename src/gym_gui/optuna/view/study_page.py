@@ -23,10 +23,10 @@ from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
 
 _STATES: tuple[TrialState, ...] = ("complete", "running", "waiting", "pruned", "failed", "stopped")
 _OPEN = "Open database…"
@@ -58,7 +58,7 @@ class StudyBar(QWidget):
         self.open = QPushButton(_OPEN)
         self.open.setAccessibleName("Open database")
         self.open.setToolTip("Open an Optuna database: any SQLite file such as optuna.db")
-        keep_icon(self.open, "folder", theme, "muted")
+        set_icon(self.open, "folder", theme, "muted")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(line * 3 // 4, line // 2, line * 3 // 4, line // 3)
         layout.setSpacing(line // 2)
@@ -90,16 +90,18 @@ class StudyBar(QWidget):
         self.direction.setVisible(study is not None)
         self.back.setVisible(model.is_opened)
         if read is None or study is None:
-            self.name.say(model.path.name if model.is_opened and model.path else "Optuna trials")
-            self.counts.say("")
+            self.name.show_text(
+                model.path.name if model.is_opened and model.path else "Optuna trials"
+            )
+            self.counts.show_text("")
             return
-        self.name.say(study.name)
+        self.name.show_text(study.name)
         self.studies.setCurrentText(study.name)
         directions = " · ".join(study.directions) or "no objective"
         self.direction.show_text(directions)
         self.direction.setToolTip(directions)
         counts = _counted(read)
-        self.counts.say(counts)
+        self.counts.show_text(counts)
         self.counts.setToolTip(f"{counts}\n{model.path}")
 
     def _choose_file(self) -> None:
@@ -191,7 +193,7 @@ class StudyPage(QWidget):
         self.best.run_requested.connect(self.run_requested)
         self.best.trials_requested.connect(self.choose_trials)
         self.charts.picked.connect(lambda number: self.choose_trials([number]))
-        self.turns.chosen.connect(lambda _: self._update_layout())
+        self.turns.activated.connect(lambda _: self._update_layout())
         self.table.chosen_changed.connect(self._update_chosen)
         self.table.trial_activated.connect(self._open_row)
         self.table.copy_requested.connect(self._copy)
@@ -199,7 +201,7 @@ class StudyPage(QWidget):
         self.compare.clicked.connect(lambda: self.compare_requested.emit(self._chosen_runs()))
         self.copy.clicked.connect(self._copy)
         self.export.clicked.connect(model.export)
-        self.empty.acted.connect(model.retry)
+        self.empty.action_triggered.connect(model.retry)
 
     # Commands.
 
@@ -254,19 +256,19 @@ class StudyPage(QWidget):
             self.charts.update_charts()
             self._update_chosen()
         else:
-            self.empty.say(*self._empty_text())
+            self.empty.show_message(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
         problem = model.problem if is_ready else None
         if problem is None:
             self.banner.clear()
         elif problem.message not in self.banner.message:
             message = f"{problem.message} Showing the last trials that were read."
-            self.banner.say(message, "warning", [("Try again", model.retry)])
+            self.banner.show_message(message, "warning", [("Try again", model.retry)])
 
     def _update_chosen(self) -> None:
         rows, runs = self.table.chosen_rows(), self._chosen_runs()
         count = self._model.trials.rowCount()
-        self.chosen.say(f"{len(rows)} of {count} selected" if rows else f"{count} trials")
+        self.chosen.show_text(f"{len(rows)} of {count} selected" if rows else f"{count} trials")
         self.charts.mark(frozenset(self._model.trials.trial(row).number for row in rows))
         none = "Select a trial first" if not rows else "The runs of these trials are unknown"
         self.open_run.setEnabled(bool(runs))
@@ -308,5 +310,5 @@ def _tool(icon: IconName, tip: str, theme: ThemeModel) -> QToolButton:
     button = QToolButton()
     button.setToolTip(tip)
     button.setAccessibleName(tip)
-    keep_icon(button, icon, theme, "muted")
+    set_icon(button, icon, theme, "muted")
     return button

@@ -16,11 +16,10 @@ from PySide6.QtWidgets import QFrame, QStyleOptionGraphicsItem, QWidget
 from gym_gui.optuna.model.study_points import NO_POINTS, Points, Setting
 from gym_gui.runtime.models.number_text import significant
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.plots.plot_axes import PlaceAxis, ValueAxis, short_number, style_axes
+from gym_gui.widgets.plots.plot_axes import XAxis, YAxis, short_number, style_axes
 from gym_gui.widgets.plots.plot_items import Line, Lines
 from gym_gui.widgets.plots.readout import Readout, ReadoutRow
+from gym_gui.widgets.styling import blend, scaled_font
 
 _PAD = 0.06
 _NEAR_PX = 18.0
@@ -32,7 +31,7 @@ _MANY_SCALE = 0.5
 """Scale of dots in larger plots."""
 
 
-class SettingAxis(PlaceAxis):
+class SettingAxis(XAxis):
     """The x axis: trial numbers, values, powers of ten or categories."""
 
     def __init__(self) -> None:
@@ -72,7 +71,7 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
     """The number of a trial."""
 
     def __init__(self, name: str, theme: ThemeModel, parent: QWidget | None = None) -> None:
-        self._x_axis, self._values = SettingAxis(), ValueAxis()
+        self._x_axis, self._values = SettingAxis(), YAxis()
         super().__init__(
             parent=parent,
             background=None,
@@ -176,11 +175,13 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         return nearest if far[nearest] <= _NEAR_PX else None
 
     def _draw(self) -> None:
-        style_axes((self._x_axis, self._values), self._theme.colours, scaled(self.font(), 0.88))
+        style_axes(
+            (self._x_axis, self._values), self._theme.colours, scaled_font(self.font(), 0.88)
+        )
         self._dots.show_points(self._points, self._theme.colours)
         self._dots.mark(self._points, self._chosen)
         x, y = self._staircase()
-        green = mixed(self._theme.colours.good, self._theme.colours.surface, 0.9)
+        green = blend(self._theme.colours.good, self._theme.colours.surface, 0.9)
         self._line.show_lines([Line(x, y, green)], True)
         if not self._is_moved:
             self._fit_view()
@@ -229,7 +230,7 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
             (pruned, QColor(colours.surface), _DOT * 0.62),
             (
                 _some(xs, ys, ~is_pruned & ~is_best),
-                mixed(colours.accent, colours.surface, 0.8),
+                blend(colours.accent, colours.surface, 0.8),
                 _DOT,
             ),
         ]

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.optuna.model.trials_table import TRIAL_STATE_STYLES, TrialsTable
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.tables.cell_painter import ROW_HEIGHTS, CellDelegate, Index
+from gym_gui.widgets.tables.cell_delegate import ROW_HEIGHT_EMS, CellDelegate, Index
 
 _SAMPLE = 40
 """Rows at each end that are measured for column widths."""
@@ -51,7 +51,7 @@ class TrialTable(QTableView):
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHTS))
+        rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHT_EMS))
         header.setHighlightSections(False)
         header.sort_requested.connect(self._sort_by)
         # Its own empty selection model; otherwise the header checks every row for selection.
@@ -159,13 +159,13 @@ class _TrialDelegate(CellDelegate):
         self._trials = trials
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         row, column = index.row(), index.column()
         text = self._trials.text(row, column)
         if text:
             is_right_aligned = self._trials.is_right_aligned(column)
             self.paint_text(
-                painter, option, text, self._tone(row, column), is_right=is_right_aligned
+                painter, option, text, self._tone(row, column), align_right=is_right_aligned
             )
 
     def _tone(self, row: int, column: int) -> str:

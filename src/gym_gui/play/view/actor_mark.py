@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, draw_icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -71,8 +71,8 @@ class ActorMark(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         card = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(mixed(colour, colours.line, 0.6), 1.0))
-        painter.setBrush(mixed(colour, colours.surface, 0.14))
+        painter.setPen(QPen(blend(colour, colours.line, 0.6), 1.0))
+        painter.setBrush(blend(colour, colours.surface, 0.14))
         painter.drawRoundedRect(card, 7, 7)
         mark = QRectF(line * 0.6, (self.height() - line * 1.15) / 2, line * 1.15, line * 1.15)
         draw_icon(painter, icon, colour, mark)

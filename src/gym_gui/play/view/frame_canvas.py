@@ -1,4 +1,4 @@
-"""FrameCanvas: the newest frame of the environment, with its aspect ratio kept."""
+"""ZoomableFrameCanvas: the newest frame of the environment, with its aspect ratio kept."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEven
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.play.model.play_model import PlayModel
-from gym_gui.widgets.frame_image import as_image
+from gym_gui.widgets.frame_canvas import frame_to_image
 
 Scaling = Literal["smooth", "pixels"]
 
@@ -15,7 +15,7 @@ _MAX_ZOOM = 16.0
 _NOTCH = 1.15
 
 
-class FrameCanvas(QWidget):
+class ZoomableFrameCanvas(QWidget):
     """The wheel zooms around the pointer, dragging moves, a double click resets."""
 
     def __init__(self, model: PlayModel, parent: QWidget | None = None) -> None:
@@ -115,5 +115,5 @@ class FrameCanvas(QWidget):
 
     def _show_frame(self) -> None:
         frame = self._model.frame
-        self._image = None if frame is None else as_image(frame)
+        self._image = None if frame is None else frame_to_image(frame)
         self.update()

@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.scene.grid_geometry import GridGeometry
-from gym_gui.widgets.scene.grid_ground import GridGround
-from gym_gui.widgets.scene.grid_painter import Cell, GridOverlay, paint_things
-from gym_gui.widgets.scene.text_scene_painter import paint_text_scene
+from gym_gui.widgets.scene.grid_renderer import (
+    Cell,
+    GridBackground,
+    GridGeometry,
+    GridOverlay,
+    paint_foreground,
+)
+from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
 from mosaic.envs.scenes.scene import GridScene, TextScene
 
 Heat = Literal["off", "visits", "values"]
@@ -31,7 +35,7 @@ class GridCanvas(QWidget):
         self._theme = theme
         self._heat: Heat = "off"
         self._has_arrows = True
-        self._ground = GridGround()
+        self._ground = GridBackground()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Grid")
         model.scene_changed.connect(self.update)
@@ -60,9 +64,9 @@ class GridCanvas(QWidget):
         if isinstance(scene, GridScene):
             geometry, overlay = self._geometry(scene), self._overlay()
             colours = self._theme.colours
-            ground = self._ground.picture(self, scene, geometry, colours, overlay)
+            ground = self._ground.pixmap(self, scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)
-            paint_things(painter, scene, geometry, colours, overlay)
+            paint_foreground(painter, scene, geometry, colours, overlay)
         elif isinstance(scene, TextScene):
             line = float(self.fontMetrics().height())
             paint_text_scene(painter, scene, QSizeF(self.size()), self._theme.colours, line)
@@ -110,15 +114,15 @@ class GridCanvas(QWidget):
 
     def _geometry(self, scene: GridScene) -> GridGeometry:
         margin = self.fontMetrics().height() * 0.75
-        return GridGeometry.fitting(scene.rows, scene.columns, QSizeF(self.size()), margin)
+        return GridGeometry.fit(scene.rows, scene.columns, QSizeF(self.size()), margin)
 
     def _overlay(self) -> GridOverlay:
         model = self._model
         return GridOverlay(
             heat=self._heat_shares(),
             arrows=model.policy.arrows if self._has_arrows else {},
-            others=model.policy.others if self._has_arrows else {},
-            person_acts=model.person_acts or not model.has_agent,
+            labels=model.policy.others if self._has_arrows else {},
+            is_human=model.person_acts or not model.has_agent,
         )
 
     def _heat_shares(self) -> dict[Cell, float]:

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.scene.grid_glyphs import draw_agent, draw_flag, draw_person, inner
-from gym_gui.widgets.scene.grid_painter import paint_cell, paint_start
+from gym_gui.widgets.scene.grid_glyphs import draw_agent, draw_flag, draw_person, inner_square
+from gym_gui.widgets.scene.grid_renderer import paint_cell, paint_start
 from mosaic.envs.scenes.scene import Agent, GridCell, GridScene, LegendEntry
 
 
@@ -100,7 +100,7 @@ class _Sample(QWidget):
                 paper = QColor(colours.text if colours.is_dark else colours.surface)
                 draw_agent(painter, square, Agent(0, 0), body, paper)
             elif self._sample == "passenger":
-                draw_person(painter, inner(square, 0.6), ink)
+                draw_person(painter, inner_square(square, 0.6), ink)
             else:
-                draw_flag(painter, inner(square, 0.6), ink)
+                draw_flag(painter, inner_square(square, 0.6), ink)
         painter.end()

@@ -60,10 +60,10 @@ class KeyHintLabel(QWidget):
         self._label.setText(label)
 
     def set_lit(self, key: str, is_lit: bool) -> None:
-        self._caps[key].set_lit(is_lit)
+        self._caps[key].set_pressed(is_lit)
 
     def is_lit(self, key: str) -> bool:
-        return self._caps[key].is_lit
+        return self._caps[key].is_pressed
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         if event.button() is Qt.MouseButton.LeftButton:

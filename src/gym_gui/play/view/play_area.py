@@ -6,17 +6,17 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.play.model.play_model import PlayModel
-from gym_gui.play.view.frame_canvas import FrameCanvas, Scaling
+from gym_gui.play.view.frame_canvas import Scaling, ZoomableFrameCanvas
 from gym_gui.play.view.grid_canvas import GridCanvas, Heat
 from gym_gui.play.view.grid_legend import GridLegend
 from gym_gui.play.view.play_surface import PlaySurface
 from gym_gui.play.view.raw_page import RawPage
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.labels import SteadyLabel
+from gym_gui.widgets.styling import set_disabled_reason
 from mosaic.envs.scenes.scene import GridScene
 
 
@@ -26,17 +26,19 @@ class FramePage(QWidget):
     def __init__(self, model: PlayModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self.canvas = FrameCanvas(model)
+        self.canvas = ZoomableFrameCanvas(model)
         self._scaling = SegmentedControl((("smooth", "Smooth"), ("pixels", "Integer scale")), theme)
         self._scaling.setAccessibleName("Scaling")
-        self._scaling.set_tip("pixels", "Scale by integer factors, so that pixels stay sharp")
-        self._scaling.chosen.connect(
+        self._scaling.set_option_tool_tip(
+            "pixels", "Scale by integer factors, so that pixels stay sharp"
+        )
+        self._scaling.activated.connect(
             lambda scaling: self.canvas.set_scaling(cast("Scaling", scaling))
         )
         self._fit = QPushButton("Fit")
         self._fit.setProperty("role", "quiet")
         self._fit.setToolTip("Fit the frame into the view. Wheel: zoom. Drag: pan.")
-        keep_icon(self._fit, "fullscreen", theme, "muted")
+        set_icon(self._fit, "fullscreen", theme, "muted")
         self._fit.clicked.connect(self.canvas.reset_zoom)
         self._stats = SteadyLabel("0000 \N{MULTIPLICATION SIGN} 0000   00 frames/s", "muted")
         self._stats.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -63,14 +65,14 @@ class FramePage(QWidget):
 
     def choose_scaling(self, scaling: Scaling) -> None:
         """Set the scaling that the settings page selects."""
-        self._scaling.choose(scaling)
+        self._scaling.set_current(scaling)
         self.canvas.set_scaling(scaling)
 
     def _show_stats(self) -> None:
         frame, model = self._model.frame, self._model
         if frame is None:
             reason = model.no_frames_reason or "It appears with the first rendered step."
-            self._waiting.say("No frame yet" if model.has_frames else "No frames", reason)
+            self._waiting.show_message("No frame yet" if model.has_frames else "No frames", reason)
             self._stack.setCurrentWidget(self._waiting)
             self._stats.setText("")
             return
@@ -94,7 +96,7 @@ class GridPage(QWidget):
         heat = (("off", "No heat map"), ("visits", "Visits"), ("values", "Values"))
         self._heat = SegmentedControl(heat, theme)
         self._heat.setAccessibleName("Heat map")
-        self._heat.chosen.connect(self._choose_heat)
+        self._heat.activated.connect(self._choose_heat)
         self._arrows = QPushButton("Arrows")
         self._arrows.setCheckable(True)
         self._arrows.setChecked(True)
@@ -102,7 +104,7 @@ class GridPage(QWidget):
         self._arrows.toggled.connect(self.canvas.set_arrows)
         self._clear = QPushButton("Clear visits")
         self._clear.setToolTip("Reset the visit counts")
-        keep_icon(self._clear, "reset", theme, "muted")
+        set_icon(self._clear, "reset", theme, "muted")
         self._clear.clicked.connect(model.clear_visits)
         self._caption = QLabel()
         self._caption.setWordWrap(True)
@@ -135,7 +137,7 @@ class GridPage(QWidget):
         scene, policy = self._model.scene, self._model.policy
         is_grid = isinstance(scene, GridScene)
         self._switches.setVisible(is_grid or scene is None)
-        self._heat.set_enabled_option("values", bool(policy.values), _NO_VALUES)
+        self._heat.set_option_enabled("values", bool(policy.values), _NO_VALUES)
         has_arrows = bool(policy.arrows or policy.others)
         self._arrows.setEnabled(has_arrows)
         self._arrows.setToolTip(_ARROWS if has_arrows else _NO_ARROWS)

@@ -19,9 +19,9 @@ from gym_gui.play.view.key_hints import KeyHints
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.labels import SteadyLabel
+from gym_gui.widgets.styling import set_disabled_reason
 
 _NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
@@ -113,12 +113,12 @@ class EpisodeCard(QWidget):
         self._again.setAccessibleName("Restart with the same seed")
         self._again.setProperty("role", "primary")
         self._again.setToolTip("Restart the episode with the same seed")
-        keep_icon(self._again, "reset", theme, "on_accent")
+        set_icon(self._again, "reset", theme, "on_accent")
         self._again.clicked.connect(model.play_again)
         self._next = QPushButton("New episode (R)")
         self._next.setAccessibleName("New episode")
         self._next.setToolTip("Start an episode with a new seed")
-        keep_icon(self._next, "dice", theme)
+        set_icon(self._next, "dice", theme)
         self._next.clicked.connect(model.start_new_episode)
         labels = QWidget()
         row = QHBoxLayout(labels)
@@ -173,7 +173,7 @@ class PlayBar(QWidget):
         self.episode_card = EpisodeCard(model, theme)
         self._get_keys = QPushButton("Click or press F2 to use the keyboard")
         self._get_keys.setProperty("role", "quiet")
-        keep_icon(self._get_keys, "keyboard", theme, "person")
+        set_icon(self._get_keys, "keyboard", theme, "person")
         self._get_keys.clicked.connect(model.request_keyboard)
         self._lower = QStackedWidget()
         self._lower.addWidget(self.key_hints)

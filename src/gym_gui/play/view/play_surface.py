@@ -35,7 +35,7 @@ class PlaySurface(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
         self._empty = EmptyState(icon, "", "", theme)
-        self._empty.acted.connect(model.play_requested)
+        self._empty.action_triggered.connect(model.play_requested)
         inside = QWidget()
         self._stack = QStackedLayout(inside)
         self._stack.addWidget(self._empty)
@@ -91,14 +91,14 @@ class PlaySurface(QWidget):
     def _show_empty_reason(self) -> None:
         model = self._model
         if model.problem and not model.is_on:
-            self._empty.say("Session failed to start", model.problem, "Try again")
+            self._empty.show_message("Session failed to start", model.problem, "Try again")
         elif model.is_on:
-            self._empty.say(model.phase_text, model.problem)
+            self._empty.show_message(model.phase_text, model.problem)
         elif model.is_empty:
-            self._empty.say(
+            self._empty.show_message(
                 "No session yet",
                 "Select an environment and an actor, then press Play.",
                 "Play now",
             )
         else:
-            self._empty.say(model.phase_text, "", "Play again")
+            self._empty.show_message(model.phase_text, "", "Play again")

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.raw_text import readable, whole
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.raw_text import format_json, format_readable
 
 _INTERVAL_MS = 100
 """Minimum time between two updates of the text."""
@@ -34,7 +34,7 @@ class RawPage(QWidget):
         copy = QPushButton("Copy all")
         copy.setProperty("role", "quiet")
         copy.setToolTip("Copy the complete step as JSON")
-        keep_icon(copy, "copy", theme, "muted")
+        set_icon(copy, "copy", theme, "muted")
         copy.clicked.connect(self._copy)
         line = self.fontMetrics().height()
         row = QHBoxLayout()
@@ -70,7 +70,7 @@ class RawPage(QWidget):
             self._title.setText(f"{number} available; clear the selection to show it")
             return
         self._title.setText(number)
-        text = readable(self._fields())
+        text = format_readable(self._fields())
         if text != self._text.toPlainText():
             across, down = self._text.horizontalScrollBar(), self._text.verticalScrollBar()
             position = (across.value(), down.value())
@@ -102,4 +102,4 @@ class RawPage(QWidget):
         return fields
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(whole(self._fields()))
+        QGuiApplication.clipboard().setText(format_json(self._fields()))

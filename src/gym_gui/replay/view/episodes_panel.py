@@ -21,9 +21,9 @@ from gym_gui.replay.model.replay_status import ReplayStatus
 from gym_gui.replay.view.export_row import ExportRow
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.styling import set_disabled_reason
 
 _MARKS = {"good": "✓ ", "warning": "! ", "bad": "✕ ", "plain": ""}
 
@@ -125,7 +125,7 @@ class EpisodesPanel(QWidget):
         title = QLabel("Episodes")
         title.setProperty("role", "heading")
         refresh = QToolButton()
-        keep_icon(refresh, "refresh", theme, "muted")
+        set_icon(refresh, "refresh", theme, "muted")
         refresh.setToolTip("Refresh episodes")
         refresh.setAccessibleName("Refresh episodes")
         refresh.clicked.connect(self._model.episodes.refresh)
@@ -198,11 +198,11 @@ class EpisodesPanel(QWidget):
     def _make_video_row(self, theme: ThemeModel, line: int) -> QWidget:
         row = QWidget()
         self._play_video = QPushButton("Play video")
-        keep_icon(self._play_video, "film", theme)
+        set_icon(self._play_video, "film", theme)
         self._play_video.setToolTip("Play the newest video of the run in the Video tab")
         self._play_video.clicked.connect(self._on_play_video)
         self._open_video = QPushButton("Open externally")
-        keep_icon(self._open_video, "external", theme)
+        set_icon(self._open_video, "external", theme)
         self._open_video.setToolTip("Open the newest video of the run in the system player")
         self._open_video.clicked.connect(self._on_open_video)
         layout = QHBoxLayout(row)
@@ -243,7 +243,7 @@ class EpisodesPanel(QWidget):
             self._table.viewport().update()
 
     def _show_state(self) -> None:
-        self._run.say(self._model.run_title)
+        self._run.show_text(self._model.run_title)
         self._status.show_status(self._model.status)
         self._videos.setVisible(bool(self._model.videos))
         for button in self._outstanding:

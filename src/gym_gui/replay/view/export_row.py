@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.replay.model.replay_model import ExportFormat, ReplayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import set_disabled_reason
 
 _KINDS = (
     ("MP4", ExportFormat.MP4, "Video file"),
@@ -62,7 +62,7 @@ class ExportRow(QWidget):
         self._percent = QLabel()
         self._percent.setProperty("role", "muted")
         self._cancel = QToolButton()
-        keep_icon(self._cancel, "close", theme)
+        set_icon(self._cancel, "close", theme)
         self._cancel.setToolTip("Cancel the export")
         self._cancel.setAccessibleName("Cancel the export")
         self._cancel.clicked.connect(model.exports.cancel)

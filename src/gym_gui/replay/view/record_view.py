@@ -8,12 +8,15 @@ from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.actor_text import HUMAN
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.raw_text import readable
-from gym_gui.widgets.scene.grid_geometry import GridGeometry
-from gym_gui.widgets.scene.grid_ground import GridGround
-from gym_gui.widgets.scene.grid_painter import GridOverlay, paint_things
-from gym_gui.widgets.scene.text_scene_painter import paint_text_scene
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.raw_text import format_readable
+from gym_gui.widgets.scene.grid_renderer import (
+    GridBackground,
+    GridGeometry,
+    GridOverlay,
+    paint_foreground,
+)
+from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
 from mosaic.contract.events import EpisodeStart, StepRecord
 from mosaic.envs.scenes.scene import GridScene, Scene
 
@@ -26,7 +29,7 @@ class SceneView(QWidget):
         self._theme = theme
         self._scene: Scene | None = None
         self._person_acts = True
-        self._ground = GridGround()
+        self._ground = GridBackground()
         self.setAccessibleName("Recorded scene")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -43,11 +46,11 @@ class SceneView(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.canvas))
         if isinstance(self._scene, GridScene):
-            geometry = GridGeometry.fitting(self._scene.rows, self._scene.columns, size, line)
-            overlay = GridOverlay(person_acts=self._person_acts)
-            ground = self._ground.picture(self, self._scene, geometry, colours, overlay)
+            geometry = GridGeometry.fit(self._scene.rows, self._scene.columns, size, line)
+            overlay = GridOverlay(is_human=self._person_acts)
+            ground = self._ground.pixmap(self, self._scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)
-            paint_things(painter, self._scene, geometry, colours, overlay)
+            paint_foreground(painter, self._scene, geometry, colours, overlay)
         elif self._scene is not None:
             paint_text_scene(painter, self._scene, size, colours, line)
         painter.end()
@@ -93,10 +96,10 @@ class RecordView(QWidget):
         if reason != self._reason:
             self._reason = reason
             if self._is_narrow:
-                self._short_reason.say(f"No frames: {reason}")
+                self._short_reason.show_text(f"No frames: {reason}")
             else:
                 text = f"No frames: {reason} Recorded data is shown instead."
-                self._banner.say(text, "warning", ())
+                self._banner.show_message(text, "warning", ())
         scene = self._model.scene
         self._scene.setVisible(scene is not None)
         self._text.setVisible(scene is None)
@@ -117,4 +120,4 @@ def _record_text(seen: StepRecord | EpisodeStart | None) -> str:
         return ""
     if seen.obs is None and seen.info is None:
         return "No observation or info was recorded for this step."
-    return readable({"observation": seen.obs, "info": seen.info})
+    return format_readable({"observation": seen.obs, "info": seen.info})

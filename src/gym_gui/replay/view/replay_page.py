@@ -18,9 +18,8 @@ from gym_gui.replay.view.reward_timeline import RewardTimeline
 from gym_gui.runtime.models.actor_text import HUMAN, actors_label
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.picture_canvas import PictureCanvas
-from gym_gui.widgets.transport_bar import TransportBar
-from gym_gui.widgets.transport_keys import act_on_key
+from gym_gui.widgets.frame_canvas import FrameCanvas
+from gym_gui.widgets.transport_bar import TransportBar, handle_key
 
 _NO_RUN = (
     "Nothing to replay yet",
@@ -57,7 +56,7 @@ class ReplayPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
         self.setFocusProxy(self._view.canvas)
-        self._empty.acted.connect(self._on_empty_acted)
+        self._empty.action_triggered.connect(self._on_empty_acted)
         self._panel.video_requested.connect(self.video_requested)
         model.changed.connect(self._show_state)
         model.episode_changed.connect(self._show_state)
@@ -89,9 +88,9 @@ class ReplayPage(QWidget):
     def _show_state(self) -> None:
         problem = self._model.problem
         if self._model.phase == "failed" and problem is not None:
-            self._empty.say(problem.message, problem.remedy, "Try again")
+            self._empty.show_message(problem.message, problem.remedy, "Try again")
         elif self._model.phase == "empty":
-            self._empty.say(*_NO_RUN, "Select a run")
+            self._empty.show_message(*_NO_RUN, "Select a run")
         is_open = self._model.phase in ("loading", "ready")
         self._pages.setCurrentWidget(self._body if is_open else self._empty)
 
@@ -103,7 +102,7 @@ class _ReplayView(QWidget):
         super().__init__()
         self._model = model
         line = self.fontMetrics().height()
-        self.canvas = PictureCanvas(theme, "Frame of the episode")
+        self.canvas = FrameCanvas(theme, "Frame of the episode")
         self._record = RecordView(model, theme)
         self._frames = QStackedWidget()
         self._frames.addWidget(self.canvas)
@@ -130,7 +129,7 @@ class _ReplayView(QWidget):
         self._show_state()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        if not act_on_key(event, self._model):
+        if not handle_key(event, self._model):
             super().keyPressEvent(event)
 
     def _show_frame(self) -> None:
@@ -138,9 +137,7 @@ class _ReplayView(QWidget):
         if frame is None:
             self.canvas.clear()
         elif frame.has_pixels:
-            self.canvas.show_picture(
-                frame.pixels, frame.width, frame.height, channels=frame.channels
-            )
+            self.canvas.show_frame(frame.pixels, frame.width, frame.height, channels=frame.channels)
 
     def _show_record(self) -> None:
         reason = self._model.frame_problem
@@ -150,7 +147,7 @@ class _ReplayView(QWidget):
 
     def _show_state(self) -> None:
         model = self._model
-        self.canvas.set_note(self._note())
+        self.canvas.set_message(self._note())
         self._transport.show_state(
             f"{model.playhead:,} / {model.steps:,} steps" if model.opening else "",
             self._hint(),

@@ -24,15 +24,14 @@ from gym_gui.replay.view.reward_bars import paint_bars
 from gym_gui.runtime.models.actor_text import HUMAN, actor_label
 from gym_gui.runtime.models.number_text import signed, significant
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.rail import paint_rail
-from gym_gui.widgets.scrub_slider import ScrubSlider
+from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track
 
 _REDRAWS_WHILE_READING = 30
 _FUTURE = 0.55
 """Opacity of the overlay after the playhead."""
 
 
-class RewardTimeline(ScrubSlider):
+class RewardTimeline(TimelineSlider):
     """Value k is the playhead after k steps. Shows `ReplayModel`."""
 
     def __init__(
@@ -62,7 +61,7 @@ class RewardTimeline(ScrubSlider):
         line = self.fontMetrics().height()
         return QSize(line * 10, round(line * 5.2))
 
-    def line_ends(self) -> tuple[float, float]:
+    def track_ends(self) -> tuple[float, float]:
         chart = self._chart()
         return chart.left(), chart.right()
 
@@ -194,9 +193,9 @@ class RewardTimeline(ScrubSlider):
             start, end = self._x(cached.start), self._x(cached.stop - 1)
             painter.drawRect(QRectF(start, y + 3.5, max(1.0, end - start), 1.5))
         ends, at = (self._x(0), self._x(self.maximum())), QPointF(self._x(self.value()), y)
-        paint_rail(painter, self, ends, at, self._knob, colours)
+        paint_track(painter, self, ends, at, self._knob, colours)
 
-    def tip(self, index: int) -> str:
+    def tool_tip_at(self, index: int) -> str:
         if index == 0:
             return "Start of the episode"
         track, step = self._model.track, index - 1

@@ -20,8 +20,8 @@ from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_summary import time_text
 from gym_gui.runtime.models import number_text
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import IconName, keep_icon
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
 from mosaic.contract.manifest import ArtifactFile
 
 _INITIAL_FILES = 5
@@ -74,7 +74,7 @@ class ArtifactRowView(QFrame):
             header.addWidget(reason, 1)
         else:
             summary = ElidedLabel("muted")
-            summary.say(" · ".join(filter(None, (row.what, size, when))))
+            summary.show_text(" · ".join(filter(None, (row.what, size, when))))
             header.addWidget(summary, 1)
         if row.path and not row.reason:
             header.addWidget(
@@ -97,7 +97,7 @@ class ArtifactRowView(QFrame):
 
     def _file_line(self, file: ArtifactFile) -> QHBoxLayout:
         name = ElidedLabel("value")
-        name.say(file.path.rpartition("/")[2])
+        name.show_text(file.path.rpartition("/")[2])
         name.setToolTip(file.path)
         size = QLabel(number_text.size(file.size_bytes))
         size.setProperty("role", "muted")
@@ -139,7 +139,7 @@ class ArtifactRowView(QFrame):
 
 def _button(icon: IconName, text: str, theme: ThemeModel, run: Callable[[], None]) -> QToolButton:
     button = QToolButton()
-    keep_icon(button, icon, theme, "muted")
+    set_icon(button, icon, theme, "muted")
     button.setToolTip(text)
     button.setAccessibleName(text)
     button.clicked.connect(run)
@@ -189,7 +189,7 @@ class ArtifactsTab(QScrollArea):
         self._update()
 
     def _update(self) -> None:
-        self._path.say(self._model.path_of(""))
+        self._path.show_text(self._model.path_of(""))
         rows = self._model.artifacts
         if rows == [view.row for view in self.rows]:
             return

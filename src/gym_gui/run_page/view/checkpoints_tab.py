@@ -18,7 +18,7 @@ from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
+from gym_gui.widgets.tables.cell_delegate import CellDelegate, Index
 from gym_gui.widgets.tables.data_table import DataTable
 
 _WIDTHS = (8, 8, 16, 7, -20)
@@ -45,8 +45,8 @@ class CheckpointsTab(QWidget):
             _Cells(theme, self),
             _WIDTHS,
             theme,
-            numbers=NUMBERS,
-            dispensable=(CheckpointColumn.TIME, CheckpointColumn.SIZE),
+            number_columns=NUMBERS,
+            optional_columns=(CheckpointColumn.TIME, CheckpointColumn.SIZE),
         )
         self.grid.setAccessibleName("Checkpoints")
         self.grid.setSelectionMode(DataTable.SelectionMode.SingleSelection)
@@ -88,7 +88,7 @@ class CheckpointsTab(QWidget):
         self._restore_selection()
 
     def selected_row(self) -> CheckpointRow | None:
-        rows = self.grid.chosen_rows()
+        rows = self.grid.selected_rows()
         return self._model.checkpoints.row(rows[0]) if rows else None
 
     def _save_selection(self) -> None:
@@ -138,7 +138,7 @@ class CheckpointsTab(QWidget):
             reason = next(row.reason for row in self._model.artifacts if row.kind == "checkpoints")
             is_listed = bool(self._model.selected.manifest.checkpoints)
             text = "Loading checkpoints." if is_listed else reason
-            self._empty.say("No checkpoints", text)
+            self._empty.show_message("No checkpoints", text)
             return
         numbers = row.metrics.items() if row else ()
         metrics = " · ".join(f"{name} {value:g}" for name, value in numbers)
@@ -168,11 +168,11 @@ class CheckpointsTab(QWidget):
 
 class _Cells(CellDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         column, text = index.column(), str(index.data() or "")
-        self.note_text(column, text)
+        self.record_text(column, text)
         tone = "text" if column in NUMBERS[:2] else "muted"
-        self.paint_text(painter, option, text, tone, is_right=column in NUMBERS)
+        self.paint_text(painter, option, text, tone, align_right=column in NUMBERS)
 
 
 def _button(text: str, run: Callable[[], None]) -> QPushButton:

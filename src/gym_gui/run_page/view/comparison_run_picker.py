@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.runtime.models import run_text
-from gym_gui.widgets.style_popup import style_popup
+from gym_gui.widgets.styling import style_popup
 from mosaic.contract.runs import RunRecord
 
 _MAX_RUNS = 500

@@ -11,11 +11,10 @@ from gym_gui.run_page.view.comparison_run_picker import ComparisonRunPicker
 from gym_gui.run_page.view.marked_cells import MarkedCells
 from gym_gui.run_page.view.search_field import SearchField
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.buttons import CopyButton, SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.tables.cell_painter import Index
+from gym_gui.widgets.tables.cell_delegate import Index
 from gym_gui.widgets.tables.data_table import DataTable
 
 _WIDTHS = (-20, -18, -14)
@@ -33,8 +32,10 @@ class ConfigurationTab(QWidget):
         line = self.fontMetrics().height()
         self.against = SegmentedControl([("defaults", "Defaults"), ("run", "Another run")], theme)
         self.against.setAccessibleName("Compare with")
-        self.against.set_tip("defaults", "Compare with the default values of the worker")
-        self.against.set_tip("run", "Compare with another run")
+        self.against.set_option_tool_tip(
+            "defaults", "Compare with the default values of the worker"
+        )
+        self.against.set_option_tool_tip("run", "Compare with another run")
         self.picker = ComparisonRunPicker(model)
         self.only = QCheckBox("Only differences")
         self.search = SearchField("Search settings", theme)
@@ -73,13 +74,13 @@ class ConfigurationTab(QWidget):
 
     def _subscribe(self) -> None:
         table = self._table
-        self.against.chosen.connect(lambda word: table.compare_against(cast("Against", word)))
+        self.against.activated.connect(lambda word: table.compare_against(cast("Against", word)))
         self.only.toggled.connect(table.show_only_differences)
         self.search.textChanged.connect(table.search)
         self.grid.copy_requested.connect(
-            lambda: self.grid.put_on_clipboard(table.as_text(self.grid.chosen_rows()))
+            lambda: self.grid.copy_to_clipboard(table.as_text(self.grid.selected_rows()))
         )
-        self._empty.acted.connect(self._clear_filters)
+        self._empty.action_triggered.connect(self._clear_filters)
         table.changed.connect(self._update)
         self._model.other_changed.connect(self._update)
         self._model.changed.connect(self._update)
@@ -105,12 +106,16 @@ class ConfigurationTab(QWidget):
             problem = model.selected.problem
             title = "No configuration yet" if problem is None else "Configuration unavailable"
             text = f"{problem.message} {problem.remedy}" if problem else "Loading configuration."
-            self._empty.say(title, text)
+            self._empty.show_message(title, text)
         elif table.only_differences and not table.differences and not table.text:
             reference = "the other run" if is_with_run else "the defaults"
-            self._empty.say("No differences", f"All values equal {reference}.", "Show all values")
+            self._empty.show_message(
+                "No differences", f"All values equal {reference}.", "Show all values"
+            )
         else:
-            self._empty.say("No matches", "No setting contains this text.", "Show all values")
+            self._empty.show_message(
+                "No matches", "No setting contains this text.", "Show all values"
+            )
 
     def _update_count(self, is_with_run: bool) -> None:
         table, model = self._table, self._model

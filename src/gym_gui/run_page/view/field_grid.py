@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.run_page.model.run_summary import SummaryField
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.labels import ElidedLabel
 
 
 class FieldGrid(QWidget):
@@ -32,7 +32,7 @@ class FieldGrid(QWidget):
                 field = fields[at]
                 if name.text() != field.name:
                     name.setText(field.name)
-                value.say(field.value)
+                value.show_text(field.value)
                 value.setToolTip(field.tip or field.value)
                 value.setAccessibleName(f"{field.name} {field.value}")
             name.setVisible(is_used)

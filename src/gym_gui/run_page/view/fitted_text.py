@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontDatabase, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.copy_button import CopyButton
+from gym_gui.widgets.buttons import CopyButton
 
 _MAX_LINES = 14
 

@@ -20,8 +20,7 @@ from gym_gui.run_page.model.run_log_model import (
     Severity,
 )
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import fixed_font
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, fixed_font
 
 _LINE_HEIGHTS = 1.3
 _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
@@ -173,7 +172,7 @@ class _LineDelegate(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, QColor(colours.selection))
         elif option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, mixed(colours.text, colours.surface, 0.035))
+            painter.fillRect(rect, blend(colours.text, colours.surface, 0.035))
         painter.setFont(self._font)
         painter.setPen(QColor(colours.disabled))
         gutter = QRect(rect.left(), rect.top(), self._gutter(), rect.height())
@@ -200,7 +199,7 @@ class _LineDelegate(QStyledItemDelegate):
 
     def _highlight_matches(self, painter: QPainter, text: str, text_rect: QRect) -> None:
         colours = self._theme.colours
-        mark = mixed(colours.warning, colours.surface, 0.38)
+        mark = blend(colours.warning, colours.surface, 0.38)
         lowered, needle = text.lower(), self._model.text.lower()
         at = lowered.find(needle)
         while at >= 0:

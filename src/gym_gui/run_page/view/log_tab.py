@@ -20,11 +20,11 @@ from gym_gui.run_page.view.fitted_text import FittedText
 from gym_gui.run_page.view.log_lines import LogLines
 from gym_gui.run_page.view.search_field import SearchField
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.styling import set_disabled_reason
 
 _SOURCES = (("output", "Output"), ("worker", "Worker log"), ("daemon", "Daemon"))
 _TIPS = {
@@ -55,7 +55,7 @@ class LogTab(QWidget):
         line = self.fontMetrics().height()
         self.source = SegmentedControl(_SOURCES, theme)
         for source, tip in _TIPS.items():
-            self.source.set_tip(source, tip)
+            self.source.set_option_tool_tip(source, tip)
         self.search = SearchField("Search the log (Enter: next, Shift+Enter: previous)", theme)
         self._match_count = QLabel()
         self._match_count.setProperty("role", "caption")
@@ -127,7 +127,9 @@ class LogTab(QWidget):
 
     def _subscribe(self) -> None:
         log, lines = self._log, self.lines
-        self.source.chosen.connect(lambda source: log.show(log.run_id, cast("LogSource", source)))
+        self.source.activated.connect(
+            lambda source: log.show(log.run_id, cast("LogSource", source))
+        )
         self.search.textChanged.connect(log.search)
         self.search.next_requested.connect(lambda: lines.go_to(log.next_match(self._row())))
         self.search.previous_requested.connect(lambda: lines.go_to(log.previous_match(self._row())))
@@ -192,12 +194,14 @@ class LogTab(QWidget):
     def _show_empty_reason(self) -> None:
         log = self._log
         if log.problem is not None:
-            self._empty.say("Cannot read the log", f"{log.problem.message} {log.problem.remedy}")
+            self._empty.show_message(
+                "Cannot read the log", f"{log.problem.message} {log.problem.remedy}"
+            )
         else:
             title, text = _EMPTY_TEXT[log.source]
             run = self._model.run
             is_finished = run is not None and run.state.is_final
-            self._empty.say(title if is_finished else f"{title} yet", text)
+            self._empty.show_message(title if is_finished else f"{title} yet", text)
 
     def _update_match_count(self) -> None:
         log = self._log
@@ -250,7 +254,7 @@ class _FullLine(QWidget):
 
 def _tool(name: IconName, text: str, theme: ThemeModel) -> QToolButton:
     button = QToolButton()
-    keep_icon(button, name, theme, "muted")
+    set_icon(button, name, theme, "muted")
     button.setToolTip(text)
     button.setAccessibleName(text.partition(":")[0])
     return button

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.tables.cell_painter import CellDelegate, Index
+from gym_gui.widgets.tables.cell_delegate import CellDelegate, Index
 
 _DOT = 0.36
 """Fraction of the line height."""
@@ -29,7 +29,7 @@ class MarkedCells(CellDelegate):
         self._is_heading = is_heading
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         text, column = str(index.data() or ""), index.column()
         if self._is_heading(index):
             painter.save()
@@ -40,7 +40,7 @@ class MarkedCells(CellDelegate):
             painter.restore()
             return
         is_marked = self._is_marked(index)
-        self.note_text(column, text)
+        self.record_text(column, text)
         margin = option.fontMetrics.height() // 2
         text_rect = option.rect.adjusted(margin * 2 if column == 0 else margin, 0, -margin, 0)
         if column == 0 and is_marked:
@@ -52,10 +52,10 @@ class MarkedCells(CellDelegate):
             font = painter.font()
             font.setBold(True)
             painter.setFont(font)
-            self.paint_text(painter, option, text, tone, room=text_rect)
+            self.paint_text(painter, option, text, tone, rect=text_rect)
             painter.restore()
         else:
-            self.paint_text(painter, option, text, tone, room=text_rect)
+            self.paint_text(painter, option, text, tone, rect=text_rect)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         line = option.fontMetrics.height()
@@ -66,6 +66,6 @@ class MarkedCells(CellDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.ink("warning"))
+        painter.setBrush(self.colour("warning"))
         painter.drawEllipse(mark)
         painter.restore()

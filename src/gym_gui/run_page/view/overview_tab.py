@@ -26,9 +26,8 @@ from gym_gui.run_page.view.fitted_text import TextCard
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.labels import ElidedLabel, ValueCard
 from gym_gui.widgets.section import Section
-from gym_gui.widgets.value_card import ValueCard
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
@@ -204,7 +203,7 @@ def _set_banner(banner: Banner, text: str, tone: Tone) -> None:
         if banner.message:
             banner.clear()
     elif banner.message != text:
-        banner.say(text, tone)
+        banner.show_message(text, tone)
 
 
 class _SavedLineEdit(QLineEdit):

@@ -21,7 +21,7 @@ from gym_gui.run_page.view.marked_cells import MarkedCells
 from gym_gui.run_page.view.search_field import SearchField
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 from gym_gui.widgets.tables.data_table import DataTable
 
 _WIDTHS = (-16, -10, -10)
@@ -69,7 +69,7 @@ class PackagesView(QWidget):
         self.only.toggled.connect(self._table.show_only_differences)
         self.search.textChanged.connect(self._table.search)
         self.grid.copy_requested.connect(
-            lambda: self.grid.put_on_clipboard(self._table.as_text(self.grid.chosen_rows()))
+            lambda: self.grid.copy_to_clipboard(self._table.as_text(self.grid.selected_rows()))
         )
         self._table.changed.connect(self._update)
         model.other_changed.connect(self._update)
@@ -77,7 +77,7 @@ class PackagesView(QWidget):
 
     def _update(self) -> None:
         table, model = self._table, self._model
-        self.grid.use_column(PackageColumn.THERE, table.has_other)
+        self.grid.set_column_used(PackageColumn.THERE, table.has_other)
         self.only.setEnabled(table.has_other)
         self.only.setToolTip("" if table.has_other else "Select a run to compare with first.")
         self.requirements.setEnabled(table.total > 0)

@@ -17,9 +17,9 @@ from gym_gui.run_page.model.run_page_model import RunAction, RunPageModel
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.icons import IconName, keep_icon
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.styling import scaled_font
 
 _ACTIONS: tuple[tuple[RunAction, str, IconName, str], ...] = (
     ("pause", "Pause", "pause", "Pause the run"),
@@ -94,7 +94,7 @@ class RunHeader(QWidget):
         self, theme: ThemeModel, action: RunAction, text: str, icon: IconName, _tip: str
     ) -> QToolButton:
         button = QToolButton()
-        keep_icon(button, icon, theme, "muted")
+        set_icon(button, icon, theme, "muted")
         button.setText(text)
         button.setAccessibleName(text)
         button.clicked.connect(lambda: self._act(action))
@@ -121,7 +121,7 @@ class RunHeader(QWidget):
         style = run_text.STATE_STYLES[run.state] if self._model.is_up_to_date else _NOT_KNOWN
         self.title.show_name(run.run_id, run_text.title_of(run), run.name)
         worker = f"{run_text.worker_label(run.worker)} · {run_text.short_id(run.run_id)}"
-        self._worker.say(worker)
+        self._worker.show_text(worker)
         self._worker.setToolTip(run.run_id)
         if self._state.text() != f"{style.symbol} {style.word}":
             self._state.show_text(f"{style.symbol} {style.word}", style.tone)
@@ -129,7 +129,7 @@ class RunHeader(QWidget):
         self._bar.setValue(round(_STEPS * (share or 0.0)))
         self._bar.setToolTip("" if share is None else f"{share:.0%} done")
         none = "No steps" if run.state.is_final else "No steps yet"
-        self._progress.say(run_summary.progress_text(run) or none)
+        self._progress.show_text(run_summary.progress_text(run) or none)
         for action, _, _, tip in _ACTIONS:
             self._show_button(action, tip)
 
@@ -150,7 +150,7 @@ class _Title(QLineEdit):
     def __init__(self) -> None:
         super().__init__()
         self._run_id = self._saved = ""
-        font = scaled(self.font(), 1.12)
+        font = scaled_font(self.font(), 1.12)
         font.setWeight(font.Weight.DemiBold)
         self.setFont(font)
         # A frame only on hover or focus; the theme sets colours and focus.

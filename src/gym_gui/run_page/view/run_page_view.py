@@ -116,7 +116,7 @@ class RunPageView(QWidget):
         outer.addWidget(self._pages)
         self.tabs.currentChanged.connect(lambda _: self._open_current_tab())
         self.header.acted.connect(self._on_acted)
-        self.empty.acted.connect(self.runs_requested)
+        self.empty.action_triggered.connect(self.runs_requested)
         model.changed.connect(self._update)
         self._update()
 

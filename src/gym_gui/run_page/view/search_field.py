@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import icon
+from gym_gui.widgets.icons import themed_icon
 
 
 class SearchField(QLineEdit):
@@ -19,7 +19,9 @@ class SearchField(QLineEdit):
         self.setToolTip(name)
         self.setClearButtonEnabled(True)
         self.setMinimumWidth(self.fontMetrics().height() * 6)
-        self.addAction(icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition)
+        self.addAction(
+            themed_icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -10,7 +10,7 @@ from gym_gui.runtime.models import number_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.labels import SteadyLabel
 
 _SIDE_BY_SIDE_FROM = 52
 """Ems of width."""
@@ -88,12 +88,14 @@ class SystemTab(QWidget):
         run = self._model.run
         if run is not None and run.state.is_final:
             text = "The run was too short for two heartbeats, or its worker reports none."
-            self._empty.say("No history", text)
+            self._empty.show_message("No history", text)
         elif run is not None and run.started_at is None:
-            self._empty.say("Not started yet", "CPU and memory usage appear once the run starts.")
+            self._empty.show_message(
+                "Not started yet", "CPU and memory usage appear once the run starts."
+            )
         else:
             text = "The worker reports its usage every few seconds."
-            self._empty.say("Waiting for data", text)
+            self._empty.show_message("Waiting for data", text)
 
     def _show_stats(self, stats: list[tuple[str, str, str]]) -> None:
         if [name for name, _, _ in stats] != [label.text() for label, _ in self._stats]:

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gym_gui.run_page.model.run_usage_model import UsageSeries
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, scaled_font
 
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LINES = 3
@@ -36,7 +35,7 @@ class UsagePlot(QWidget):
         self._theme = theme
         self._series = UsageSeries()
         self._limit: float | None = None
-        self.setFont(scaled(self.font(), 0.89))
+        self.setFont(scaled_font(self.font(), 0.89))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self.update)
@@ -95,7 +94,7 @@ class UsagePlot(QWidget):
         for number in range(_LINES + 1):
             value = top * number / _LINES
             y = rect.bottom() - rect.height() * number / _LINES
-            painter.setPen(QPen(mixed(colours.line, colours.surface, 0.7), 1.0))
+            painter.setPen(QPen(blend(colours.line, colours.surface, 0.7), 1.0))
             painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
             painter.setPen(QColor(colours.muted))
             label_rect = QRectF(0, y - metrics.height() / 2, rect.left() - 6, metrics.height())
@@ -134,7 +133,7 @@ class UsagePlot(QWidget):
         area = [QPointF(points[0].x(), rect.bottom()), *points]
         area.append(QPointF(points[-1].x(), rect.bottom()))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(mixed(colours.accent, colours.surface, 0.16))
+        painter.setBrush(blend(colours.accent, colours.surface, 0.16))
         painter.drawPolygon(QPolygonF(area))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(colours.accent), 1.5))
@@ -154,7 +153,7 @@ class UsagePlot(QWidget):
             lines.append(QRectF(x, high, 1.0, max(1.5, low - high)))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(mixed(colours.accent, colours.surface, 0.16))
+        painter.setBrush(blend(colours.accent, colours.surface, 0.16))
         painter.drawRects(areas)
         painter.setBrush(QColor(colours.accent))
         painter.drawRects(lines)

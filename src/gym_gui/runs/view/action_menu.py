@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from gym_gui.runtime.models.run_actions import RunAction, reasons
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import ColourRole, IconName, keep_icon
+from gym_gui.widgets.icons import ColourRole, IconName, set_icon
 from mosaic.contract.runs import RunRecord
 
 
@@ -65,7 +65,7 @@ class RunActionMenu(QObject):
             action.setShortcut(QKeySequence(style.key))
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             action.setShortcutVisibleInContextMenu(True)
-            keep_icon(action, style.icon, theme, style.role)
+            set_icon(action, style.icon, theme, style.role)
             action.triggered.connect(lambda _=False, name=name: do(name))
             self._actions[name] = action
             if name not in _HANDLED_BY_TABLE:  # the table handles these keys

@@ -12,8 +12,8 @@ from gym_gui.runs.model.runs_table import HEADING_ROLE, PROGRESS_ROLE, RUN_ROLE,
 from gym_gui.runtime.models.run_text import STATE_STYLES, one_line, short_id, title_of
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, draw_icon
-from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.tables.cell_painter import CellDelegate
+from gym_gui.widgets.styling import blend
+from gym_gui.widgets.tables.cell_delegate import CellDelegate
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
 
@@ -44,7 +44,7 @@ class RunDelegate(CellDelegate):
             if isinstance(heading, GroupHeading):
                 self._paint_heading(painter, option, heading)
             return
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         column = RunColumn(index.column())
         if column is RunColumn.RUN:
             self._paint_name(painter, option, run)
@@ -57,15 +57,17 @@ class RunDelegate(CellDelegate):
         elif column is RunColumn.TAGS:
             self._paint_tags(painter, option, run)
         elif text := index.data():
-            self.note_text(column, text)
+            self.record_text(column, text)
             tone = "muted" if column in _MUTED_COLUMNS else "text"
-            self.paint_text(painter, option, text, tone, is_right=column in RIGHT_ALIGNED_COLUMNS)
+            self.paint_text(
+                painter, option, text, tone, align_right=column in RIGHT_ALIGNED_COLUMNS
+            )
 
     def _paint_heading(
         self, painter: QPainter, option: QStyleOptionViewItem, heading: GroupHeading
     ) -> None:
         """Paint the heading across all columns: each cell paints its section of the line."""
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         table, metrics = option.widget, option.fontMetrics
         if not isinstance(table, QTableView):
             return
@@ -82,50 +84,50 @@ class RunDelegate(CellDelegate):
         bold.setBold(True)
         painter.setFont(bold)
         text_left = row.left() + round(line * 1.3)
-        painter.setPen(self.ink("text"))
+        painter.setPen(self.colour("text"))
         text_rect = QRect(text_left, row.top(), row.right() - text_left, row.height())
         title_width = painter.fontMetrics().horizontalAdvance(heading.title)
         painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter, heading.title)
         bold.setBold(False)
         painter.setFont(bold)
         count = text_rect.adjusted(title_width + line // 2, 0, 0, 0)
-        painter.setPen(self.ink("muted"))
+        painter.setPen(self.colour("muted"))
         painter.drawText(count, Qt.AlignmentFlag.AlignVCenter, f"{heading.count:,}")
         painter.restore()
 
     def _paint_name(self, painter: QPainter, option: QStyleOptionViewItem, run: RunRecord) -> None:
-        cell, metrics = self.text_room(option), option.fontMetrics
+        cell, metrics = self.text_rect(option), option.fontMetrics
         run_id = short_id(run.run_id)
         id_width = metrics.horizontalAdvance(run_id) + metrics.height() // 2
         title = title_of(run)
-        self.note_text(RunColumn.RUN, title)  # the id is painted only if there is space
+        self.record_text(RunColumn.RUN, title)  # the id is painted only if there is space
         fits = metrics.horizontalAdvance(title) + id_width <= cell.width()
         title_width = cell.width() - (id_width if fits else 0)
         tone = "muted" if run.archived else "text"
         title_rect = QRect(cell.left(), cell.top(), title_width, cell.height())
-        self.paint_text(painter, option, title, tone, room=title_rect)
+        self.paint_text(painter, option, title, tone, rect=title_rect)
         if fits:
             id_left = cell.left() + metrics.horizontalAdvance(title) + metrics.height() // 2
             id_rect = QRect(id_left, cell.top(), cell.right() - id_left + 1, cell.height())
-            self.paint_text(painter, option, run_id, "disabled", room=id_rect)
+            self.paint_text(painter, option, run_id, "disabled", rect=id_rect)
 
     def _paint_state(self, painter: QPainter, option: QStyleOptionViewItem, run: RunRecord) -> None:
         """Paint a badge and, if there is space, the reason of a failure."""
         style = STATE_STYLES[run.state]
         tone = "muted" if style.tone == "plain" else style.tone
         badge_width = self._paint_pill(
-            painter, option, self.text_room(option), f"{style.symbol} {style.word}", tone
+            painter, option, self.text_rect(option), f"{style.symbol} {style.word}", tone
         )
         reason = one_line(run.reason) if run.state in (RunState.FAILED, RunState.LOST) else ""
         line = option.fontMetrics.height()
-        rest = self.text_room(option).adjusted(badge_width + line // 2, 0, 0, 0)
+        rest = self.text_rect(option).adjusted(badge_width + line // 2, 0, 0, 0)
         if reason and rest.width() > line * _MIN_REASON_WIDTH:
-            self.paint_text(painter, option, reason, "muted", room=rest)
+            self.paint_text(painter, option, reason, "muted", rect=rest)
         elif run.archived and rest.width() > line * 4:
-            self.paint_text(painter, option, "archived", "disabled", room=rest)
+            self.paint_text(painter, option, "archived", "disabled", rect=rest)
 
     def _paint_tags(self, painter: QPainter, option: QStyleOptionViewItem, run: RunRecord) -> None:
-        free, metrics = self.text_room(option), option.fontMetrics
+        free, metrics = self.text_rect(option), option.fontMetrics
         gap, left = metrics.height() // 4, len(run.tags)
         for tag in run.tags:
             more = f"+{left}"
@@ -133,7 +135,7 @@ class RunDelegate(CellDelegate):
             needed = metrics.horizontalAdvance(tag) + metrics.height()
             is_first = left == len(run.tags)
             if needed > free.width() - more_width and not is_first:
-                self.paint_text(painter, option, more, "muted", room=free)
+                self.paint_text(painter, option, more, "muted", rect=free)
                 return
             rect = QRect(free.left(), free.top(), free.width() - more_width, free.height())
             free.setLeft(free.left() + self._paint_pill(painter, option, rect, tag, "muted") + gap)
@@ -153,11 +155,11 @@ class RunDelegate(CellDelegate):
         ink = str(getattr(colours, tone))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(mixed(ink, colours.surface, 0.4), 1.0))
-        painter.setBrush(mixed(ink, colours.surface, 0.08))
+        painter.setPen(QPen(blend(ink, colours.surface, 0.4), 1.0))
+        painter.setBrush(blend(ink, colours.surface, 0.08))
         shape = QRectF(pill).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(shape, shape.height() / 2, shape.height() / 2)
-        painter.setPen(self.ink(tone))
+        painter.setPen(self.colour(tone))
         painter.drawText(pill, _CENTRE, elided)
         painter.restore()
         return width
@@ -171,7 +173,7 @@ class RunDelegate(CellDelegate):
     ) -> None:
         if progress is None and run.state in FINAL_STATES:
             return
-        colours, cell = self.theme.colours, QRectF(self.text_room(option))
+        colours, cell = self.theme.colours, QRectF(self.text_rect(option))
         height = max(4.0, round(option.fontMetrics.height() * 0.28))
         bar = QRectF(cell.left(), cell.center().y() - height / 2, cell.width(), height)
         painter.save()
@@ -197,7 +199,7 @@ class RunDelegate(CellDelegate):
         if len(finite) < 2:
             return
         inset = option.fontMetrics.height() * 0.45
-        cell = QRectF(self.text_room(option)).adjusted(0, inset, 0, -inset)
+        cell = QRectF(self.text_rect(option)).adjusted(0, inset, 0, -inset)
         low, high = min(finite), max(finite)
         spread = (high - low) or 1.0
         step = cell.width() / (len(finite) - 1)
@@ -214,6 +216,6 @@ class RunDelegate(CellDelegate):
         )
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.ink("accent"), 1.5))
+        painter.setPen(QPen(self.colour("accent"), 1.5))
         painter.drawPolyline(line)
         painter.restore()

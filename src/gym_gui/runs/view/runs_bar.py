@@ -21,8 +21,8 @@ from gym_gui.runs.model.run_search import HELP
 from gym_gui.runs.view.action_menu import RunActionMenu
 from gym_gui.runtime.models.run_actions import RunAction
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.icons import IconName, keep_icon
-from gym_gui.widgets.style_popup import style_popup
+from gym_gui.widgets.icons import IconName, set_icon
+from gym_gui.widgets.styling import style_popup
 
 _BUTTONS: tuple[RunAction, ...] = (
     *("stop", "pause", "resume", "compare", "tag", "archive", "duplicate", "delete"),
@@ -179,7 +179,7 @@ class RunsBar(QWidget):
         changes += ["with archived runs"] if self.archived.isChecked() else []
         state = f"\nNow {' and '.join(changes)}" if changes else ""
         self.view.setToolTip(f"{_VIEW_TIP}{state}")
-        keep_icon(self.view, "layout", self._theme, "accent" if changes else "muted")
+        set_icon(self.view, "layout", self._theme, "accent" if changes else "muted")
 
     def _make_view_menu(self, columns: QMenu) -> QMenu:
         menu = QMenu(self)
@@ -232,7 +232,7 @@ class RunsBar(QWidget):
         button.setProperty("role", "quiet")
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-        keep_icon(button, icon, theme, "muted")
+        set_icon(button, icon, theme, "muted")
         return button
 
     def _swap_pause_and_resume(self) -> None:

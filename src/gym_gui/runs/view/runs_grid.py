@@ -62,8 +62,8 @@ class RunsGrid(DataTable):
             RunDelegate(theme, parent),
             [_WIDTHS[column] for column in RunColumn],
             theme,
-            numbers=RIGHT_ALIGNED_COLUMNS,
-            dispensable=_OPTIONAL_COLUMNS,
+            number_columns=RIGHT_ALIGNED_COLUMNS,
+            optional_columns=_OPTIONAL_COLUMNS,
         )
         self._runs = runs
         self._saved_selection: list[Row] = []
@@ -85,7 +85,7 @@ class RunsGrid(DataTable):
 
     def selected_runs(self) -> list[RunRecord]:
         """In the order of their rows; each run once, although it may be in several groups."""
-        runs = (self._runs.run_at(row) for row in self.chosen_rows())
+        runs = (self._runs.run_at(row) for row in self.selected_rows())
         return list({run.run_id: run for run in runs if run is not None}.values())
 
     def select_rows(self, rows: Sequence[int]) -> None:
@@ -154,7 +154,7 @@ class RunsGrid(DataTable):
         return any(run is not None and run.state in LIVE_STATES for run in visible)
 
     def _save_selection(self) -> None:
-        self._saved_selection = [self._runs.row_key(row) for row in self.chosen_rows()]
+        self._saved_selection = [self._runs.row_key(row) for row in self.selected_rows()]
         current = self.currentIndex()
         self._saved_current = self._runs.row_key(current.row()) if current.isValid() else None
 
@@ -220,4 +220,4 @@ class ColumnsMenu(QMenu):
     def _show(self, columns: frozenset[RunColumn]) -> None:
         for column, box in self._boxes.items():
             box.setChecked(column in columns)
-        self._table.use_columns(columns | {RunColumn.RUN})
+        self._table.set_used_columns(columns | {RunColumn.RUN})

@@ -109,7 +109,7 @@ class RunsView(QWidget):
         table.selectionModel().currentRowChanged.connect(lambda *_: self._emit_selected())
         table.selectionModel().selectionChanged.connect(lambda *_: self._emit_selected())
         table.selectionModel().selectionChanged.connect(lambda *_: self._update())
-        self._empty.acted.connect(self._on_empty_acted)
+        self._empty.action_triggered.connect(self._on_empty_acted)
         self.runs.rename_requested.connect(self._actions.rename)
         self.runs.updated.connect(self._update)
         self.runs.updated.connect(self._select_pending)
@@ -269,11 +269,15 @@ class RunsView(QWidget):
             self._stack.setCurrentWidget(self.table)
             return
         if not self._model.is_listed:
-            self._empty.say("Loading runs", "They appear when the daemon responds.")
+            self._empty.show_message("Loading runs", "They appear when the daemon responds.")
         elif self.filter.text():
-            self._empty.say("No matching runs", "Try a shorter filter.", "Clear the filter")
+            self._empty.show_message(
+                "No matching runs", "Try a shorter filter.", "Clear the filter"
+            )
         elif self.runs.archived_count:
-            self._empty.say("All runs are archived", "", "Show archived runs")
+            self._empty.show_message("All runs are archived", "", "Show archived runs")
         else:
-            self._empty.say("No runs yet", "Play an environment or train an agent to start one.")
+            self._empty.show_message(
+                "No runs yet", "Play an environment or train an agent to start one."
+            )
         self._stack.setCurrentWidget(self._empty)

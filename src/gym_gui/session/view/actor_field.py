@@ -36,9 +36,9 @@ from gym_gui.runtime.models.actors_model import (
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.forms.editors import leave_wheel_alone
+from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
 from gym_gui.widgets.icons import IconName, draw_icon
-from gym_gui.widgets.labelled import Labelled
+from gym_gui.widgets.labels import LabelledField
 
 _POPUP_EMS = 30
 _MARK_EMS = 1.3
@@ -89,7 +89,7 @@ class ActorField(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
-        layout.addWidget(Labelled("Active actor", self.combo))
+        layout.addWidget(LabelledField("Active actor", self.combo))
         layout.addWidget(self._card)
 
     def _on_activated(self, row: int) -> None:
@@ -163,7 +163,7 @@ class _ActorCombo(QComboBox):
         self.setItemDelegate(_ActorDelegate(theme, self))
         self.setMaxVisibleItems(12)
         self.view().setMinimumWidth(self.fontMetrics().height() * _POPUP_EMS)
-        leave_wheel_alone(self)
+        ignore_wheel_without_focus(self)
 
     def showPopup(self) -> None:  # noqa: N802 - Qt's name
         self.about_to_open.emit()

@@ -43,7 +43,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.environments_model import EnvironmentsModel
 from gym_gui.session.view.environment_row_delegate import EnvironmentRowDelegate
 from gym_gui.session.view.thumbnails import Thumbnails, glyph_of
-from gym_gui.widgets.icons import icon
+from gym_gui.widgets.icons import themed_icon
 
 COUNT_ROLE = int(Qt.ItemDataRole.UserRole)
 
@@ -182,7 +182,7 @@ class EnvironmentPicker(QFrame):
         self._search.setAccessibleName("Search environments")
         self._search.setClearButtonEnabled(True)
         self._search.addAction(
-            icon("search", self._theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
+            themed_icon("search", self._theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
         self._search.installEventFilter(self)
         self._families.setAccessibleName("Families of environments")
@@ -248,7 +248,7 @@ class EnvironmentPicker(QFrame):
             item = self._families.item(row)
             if item.text() != family.title:
                 item.setText(family.title)
-                item.setIcon(icon(glyph_of(family.id), self._theme, "muted"))
+                item.setIcon(themed_icon(glyph_of(family.id), self._theme, "muted"))
                 item.setToolTip(family.summary)
             item.setData(COUNT_ROLE, family.count)
             item.setData(

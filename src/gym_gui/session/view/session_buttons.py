@@ -16,9 +16,8 @@ from PySide6.QtWidgets import (
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.widgets.banner import ToneMark
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.mixing import mixed
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import blend, set_disabled_reason
 
 _MAX_PROBLEM_LENGTH = 420
 """The tooltip has the complete text."""
@@ -63,9 +62,9 @@ class SessionButtons(QWidget):
         self._bar.setFixedHeight(max(4, em // 3))
         self._bar.setAccessibleName("Start progress")
         self.play.setProperty("role", "primary")
-        keep_icon(self.play, "play", theme, "on_accent")
-        keep_icon(self.stop, "stop", theme)
-        keep_icon(self.reset, "reset", theme)
+        set_icon(self.play, "play", theme, "on_accent")
+        set_icon(self.stop, "stop", theme)
+        set_icon(self.reset, "reset", theme)
         self.stop.setToolTip("Stop the session. Its run stays listed under Runs.")
         self.reset.setToolTip("Start a new episode")
         buttons = QHBoxLayout()
@@ -181,7 +180,7 @@ class ProblemCard(QWidget):
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(mixed(colours.bad, colours.surface, 0.35), 1.0))
-        painter.setBrush(mixed(colours.bad, colours.surface, 0.1))
+        painter.setPen(QPen(blend(colours.bad, colours.surface, 0.35), 1.0))
+        painter.setBrush(blend(colours.bad, colours.surface, 0.1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
         painter.end()

@@ -21,10 +21,10 @@ from gym_gui.session.view.environment_field import EnvironmentField, Environment
 from gym_gui.session.view.session_buttons import SessionButtons
 from gym_gui.session.view.start_fields import SeedField, SpeedField
 from gym_gui.session.view.training_area import TrainingArea, TrainingPages
+from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.forms.parameter_form import ParameterForm
-from gym_gui.widgets.labelled import Labelled
+from gym_gui.widgets.labels import LabelledField
 from gym_gui.widgets.section import Section
-from gym_gui.widgets.segmented import SegmentedControl
 
 _MIN_WIDTH_EMS = 18
 _TITLES = {"desc": "Custom map"}
@@ -67,7 +67,7 @@ class SessionPanel(QWidget):
         self._configuration = Section("Game configuration", self._configuration_section(), theme)
         self._about = Section("About this environment", self._help, theme)
         self._build(theme)
-        self._mode.chosen.connect(model.set_mode)
+        self._mode.activated.connect(model.set_mode)
         self._environment.chosen.connect(model.choice.choose)
         self._form.changed.connect(self._on_form_changed)
         self._form.finished.connect(self._show_page_soon)
@@ -99,12 +99,12 @@ class SessionPanel(QWidget):
         self._needs.setWordWrap(True)
         self._needs.setProperty("tone", "warning")
         for mode, _, tip in _MODES:
-            self._mode.set_tip(mode, tip)
+            self._mode.set_option_tool_tip(mode, tip)
         start = QHBoxLayout(self._start)
         start.setContentsMargins(0, 0, 0, 0)
         start.setSpacing(em // 2)
-        start.addWidget(Labelled("Seed", self._seed), 4)
-        start.addWidget(Labelled("Speed", self._speed), 2)
+        start.addWidget(LabelledField("Seed", self._seed), 4)
+        start.addWidget(LabelledField("Speed", self._speed), 2)
         page = self._page
         page_layout = QVBoxLayout(page)
         page_layout.setContentsMargins(edge, edge, edge, edge)
@@ -115,7 +115,7 @@ class SessionPanel(QWidget):
         top.addWidget(self._mode_help)
         page_layout.addLayout(top)
         page_layout.addWidget(self.training_area)
-        page_layout.addWidget(Labelled("Environment", self._environment))
+        page_layout.addWidget(LabelledField("Environment", self._environment))
         page_layout.addWidget(self._needs)
         page_layout.addWidget(self._start)
         page_layout.addWidget(self.training_area.trained)
@@ -156,7 +156,7 @@ class SessionPanel(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        self._mode.choose(model.mode)
+        self._mode.set_current(model.mode)
         self._mode_help.setText(next(tip for mode, _, tip in _MODES if mode == model.mode))
         is_human = model.mode == "human"
         self.training_area.refresh()
@@ -210,7 +210,7 @@ class SessionPanel(QWidget):
 
     def _show_values(self) -> None:
         choice = self._model.choice
-        if self._form.values() != choice.values and self._form.shows(choice.entry.fields):
+        if self._form.values() != choice.values and self._form.is_showing(choice.entry.fields):
             self._form.show_parameters(choice.entry.fields, choice.values)
         self._form.show_problems(choice.problems)
 

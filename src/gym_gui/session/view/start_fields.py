@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.environment_choice import MAX_SPEED, SPEEDS, EnvironmentChoice
-from gym_gui.widgets.forms.editors import leave_wheel_alone
-from gym_gui.widgets.icons import IconName, keep_icon
+from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
+from gym_gui.widgets.icons import IconName, set_icon
 from mosaic.contract.errors import UserError
 from mosaic.envs.configuration import check_seed
 
@@ -55,7 +55,7 @@ class SeedField(QWidget):
         self._edit.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._edit.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 7) + em * 3 // 2)
         self._edit.setToolTip("Random seed. The same seed and settings give the same episode.")
-        keep_icon(self._randomize, "dice", self._theme)
+        set_icon(self._randomize, "dice", self._theme)
         self._randomize.setAccessibleName("New random seed")
         self._randomize.setToolTip("Generate a random seed")
         self._hint.setProperty("role", "caption")
@@ -85,7 +85,7 @@ class SeedField(QWidget):
         if self._edit.text() != str(choice.seed):
             self._edit.setText(str(choice.seed))
         mark: IconName = "lock" if choice.is_seed_locked else "unlock"
-        keep_icon(self._lock, mark, self._theme, "accent" if choice.is_seed_locked else "text")
+        set_icon(self._lock, mark, self._theme, "accent" if choice.is_seed_locked else "text")
         self._lock.setAccessibleName(
             "Unlock the seed" if choice.is_seed_locked else "Lock the seed"
         )
@@ -115,7 +115,7 @@ class SpeedField(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        leave_wheel_alone(self)
+        ignore_wheel_without_focus(self)
         self.activated.connect(lambda row: choice.set_speed(SPEEDS[row]))
         choice.speed_changed.connect(self._show)
         self._show()

@@ -14,7 +14,7 @@ from shiboken6 import isValid
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.buttons import SegmentedControl
 
 NEW = "new"
 TRAINED = "trained"
@@ -53,7 +53,7 @@ class TrainingArea(QWidget):
         self._switch = SegmentedControl([(NEW, "Train new"), (TRAINED, "Use trained")], theme)
         self._switch.setAccessibleName("Agent source")
         for tab, tip in _TIPS.items():
-            self._switch.set_tip(tab, tip)
+            self._switch.set_option_tool_tip(tab, tip)
         self.new = TrainingSlot(pages, self._create_new_page)
         self.trained = TrainingSlot(pages, self._create_trained_page)
         self.footer = TrainingSlot(None, None)
@@ -63,7 +63,7 @@ class TrainingArea(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._switch)
-        self._switch.chosen.connect(model.show_tab)
+        self._switch.activated.connect(model.show_tab)
         model.changed.connect(self.refresh)
         self.refresh()
 
@@ -81,7 +81,7 @@ class TrainingArea(QWidget):
         self._model.show_tab(tab)
 
     def refresh(self) -> None:
-        self._switch.choose(self._model.tab)
+        self._switch.set_current(self._model.tab)
         self.setVisible(self.is_offered)
         self.new.setVisible(self.trains)
         self.footer.setVisible(self.trains)

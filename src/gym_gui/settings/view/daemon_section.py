@@ -11,8 +11,8 @@ from gym_gui.settings.model.settings_model import SettingsModel
 from gym_gui.settings.view.field_row import NumberField, SectionFrame
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import set_disabled_reason
 
 _INFO_LABELS = ("Address", "Process", "Version", "Running since", "Encryption")
 
@@ -32,7 +32,7 @@ class DaemonSection(SectionFrame):
         self._state = Badge("", "plain", theme)
         self._restart = QPushButton("Restart")
         self._restart.setToolTip("Restart the daemon. Runs continue; the window reconnects.")
-        keep_icon(self._restart, "refresh", theme)
+        set_icon(self._restart, "refresh", theme)
         self._restart.clicked.connect(model.restart_daemon)
         header = QHBoxLayout()
         header.addWidget(self._state)
@@ -102,4 +102,6 @@ class DaemonSection(SectionFrame):
             return
         message = f"Takes effect after a daemon restart: {', '.join(waiting)}."
         if message != self._banner.message or self._banner.isHidden():
-            self._banner.say(message, "warning", [("Restart now", self._model.restart_daemon)])
+            self._banner.show_message(
+                message, "warning", [("Restart now", self._model.restart_daemon)]
+            )

@@ -160,8 +160,8 @@ class NumberField(FieldRow):
     """A number field; saved on Enter or when it loses the focus."""
 
     def __init__(self, field: DaemonField, parent: QWidget | None = None) -> None:
-        self.box = NumberBox(field.kind, low=field.low, high=field.high)
-        self.box.set_empty_text(field.empty)
+        self.box = NumberBox(field.kind, minimum=field.low, maximum=field.high)
+        self.box.set_placeholder(field.empty)
         super().__init__(field.label, self.box, field.help, unit=field.unit, parent=parent)
         self.box.setFixedWidth(self.fontMetrics().height() * _EDITOR_WIDTH)
         self.field = field

@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.settings.model.secrets_model import Secret
 from gym_gui.settings.view.field_row import ConfirmStrip
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 
 
 class SecretRow(QWidget):

@@ -29,10 +29,10 @@ from gym_gui.settings.view.daemon_section import DaemonSection
 from gym_gui.settings.view.field_row import ConfirmStrip, FieldRow, NumberField, SectionFrame
 from gym_gui.settings.view.secret_row import SecretRow
 from gym_gui.settings.view.usage_bar import UsageBar
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.buttons import SegmentedControl
+from gym_gui.widgets.icons import set_icon
 from gym_gui.widgets.key_cap import KeyCap
-from gym_gui.widgets.segmented import SegmentedControl
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 
 
 class AppearanceSection(SectionFrame):
@@ -42,7 +42,7 @@ class AppearanceSection(SectionFrame):
         super().__init__("Appearance", parent=parent)
         self._model = model
         self._theme_choice = SegmentedControl(THEMES, theme)
-        self._theme_choice.chosen.connect(
+        self._theme_choice.activated.connect(
             lambda chosen: model.choose_theme(cast("ThemeChoice", chosen))
         )
         self.add(FieldRow("Theme", self._theme_choice, "System follows the theme of the desktop."))
@@ -76,7 +76,7 @@ class AppearanceSection(SectionFrame):
         self._show()
 
     def _show(self) -> None:
-        self._theme_choice.choose(self._model.theme_choice)
+        self._theme_choice.set_current(self._model.theme_choice)
         self._scaling.setChecked(self._model.integer_scaling)
         self._embedded.setChecked(self._model.dashboards.is_on)
 
@@ -98,7 +98,7 @@ class HomeSection(SectionFrame):
         )
         path.setAccessibleName("Home folder")
         folder = QPushButton("Open folder")
-        keep_icon(folder, "folder", theme)
+        set_icon(folder, "folder", theme)
         folder.clicked.connect(lambda: self.open_requested.emit(str(model.home)))
         row = QHBoxLayout()
         row.addWidget(path, 1)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
 from gym_gui.settings.model.settings_model import size_text
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 from mosaic.contract.storage import StorageUse
 
 _COLUMNS = 3
@@ -106,4 +106,4 @@ class _Entry(QLabel):
 
 
 def _colour(at: int, colours: Colours) -> QColor:
-    return mixed(colours.accent, colours.line, _SHADES[min(at, len(_SHADES) - 1)])
+    return blend(colours.accent, colours.line, _SHADES[min(at, len(_SHADES) - 1)])

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.shell.view.fuzzy_match import has_words, match
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 _ONLY_IN_TIP = -1_000.0
 """Below every hit in a name."""
@@ -147,7 +147,7 @@ class CommandPainter(QStyledItemDelegate):
         width = metrics.horizontalAdvance(keys) + round(metrics.height() * 0.8)
         cap = QRectF(right - width, 0, width, round(metrics.height() * 1.4))
         cap.moveTop(rect.top() + (rect.height() - cap.height()) / 2)
-        painter.setPen(QPen(mixed(colours.text, colours.line, 0.08), 1.0))
+        painter.setPen(QPen(blend(colours.text, colours.line, 0.08), 1.0))
         painter.setBrush(QColor(colours.raised))
         painter.drawRoundedRect(cap, 4, 4)
         painter.setPen(QColor(colours.muted if is_usable else colours.disabled))

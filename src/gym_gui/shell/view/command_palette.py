@@ -19,8 +19,8 @@ from shiboken6 import isValid
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.shell.view.command_list import CommandList, CommandPainter, name_of
-from gym_gui.widgets.icons import draw_icon, icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.icons import draw_icon, themed_icon
+from gym_gui.widgets.styling import blend
 
 _MAX_RECENT = 8
 _MAX_ROWS = 11
@@ -49,7 +49,7 @@ class CommandPalette(QFrame):
         self._query.setPlaceholderText("Type a few letters of a command")
         self._query.setAccessibleName("Search commands")
         self._query.addAction(
-            icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
+            themed_icon("search", theme, "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
         self._query.installEventFilter(self)
         self._list = CommandList()
@@ -125,7 +125,7 @@ class CommandPalette(QFrame):
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(mixed(colours.text, colours.line, 0.25), 1.0))
+        painter.setPen(QPen(blend(colours.text, colours.line, 0.25), 1.0))
         painter.setBrush(QColor(colours.surface))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
         painter.end()
@@ -212,7 +212,7 @@ class CommandSearchButton(QPushButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_lively = self.underMouse() or self.hasFocus()
         edge = (
-            QColor(colours.accent) if self.hasFocus() else mixed(colours.text, colours.line, 0.08)
+            QColor(colours.accent) if self.hasFocus() else blend(colours.text, colours.line, 0.08)
         )
         painter.setPen(QPen(edge, 1.0))
         painter.setBrush(QColor(colours.raised))

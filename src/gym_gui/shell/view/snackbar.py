@@ -30,8 +30,8 @@ from shiboken6 import isValid
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import ToneMark
-from gym_gui.widgets.icons import keep_icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import blend
 
 _STAYS_MS = 6_000
 _BAD_STAYS_MS = 12_000
@@ -60,7 +60,7 @@ class Snackbar(QFrame):
         self._close.setAccessibleName("Close message")
         self._close.setToolTip("Close message (Esc)")
         self._close.setIconSize(QSize(line, line))
-        keep_icon(self._close, "close", theme, "muted")
+        set_icon(self._close, "close", theme, "muted")
         self._close.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(line, line // 2, line // 2, line // 2)
@@ -160,7 +160,7 @@ class Snackbar(QFrame):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(mixed(ink, colours.line, 0.5), 1.0))
+        painter.setPen(QPen(blend(ink, colours.line, 0.5), 1.0))
         ground = colours.raised if colours.is_dark else colours.surface
         painter.setBrush(QColor(ground))
         painter.drawRoundedRect(box, 8, 8)

@@ -21,8 +21,7 @@ from gym_gui.shell.view.welcome_pictures import (
     paint_learning,
     paint_replay,
 )
-from gym_gui.widgets.fonts import scaled
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend, scaled_font
 
 
 class Welcome(QWidget):
@@ -167,7 +166,7 @@ class _Card(QPushButton):
         box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         edge = QColor(colours.accent) if is_lively else QColor(colours.line)
         painter.setPen(QPen(edge, 2.0 if self.hasFocus() else 1.0))
-        ground = mixed(colours.accent, colours.raised, 0.08 if self.isDown() else 0.0)
+        ground = blend(colours.accent, colours.raised, 0.08 if self.isDown() else 0.0)
         painter.setBrush(ground)
         painter.drawRoundedRect(box, 10, 10)
         margin = float(line) if self._is_upright else line * 0.7
@@ -189,7 +188,7 @@ class _Card(QPushButton):
     def _paint_text(self, painter: QPainter, words: QRectF) -> None:
         colours = self._theme.colours
         line = self.fontMetrics().height()
-        bold = scaled(self.font(), 1.15)
+        bold = scaled_font(self.font(), 1.15)
         bold.setBold(True)
         sentence = QRectF(words)
         sentence.setTop(words.top() + line * 1.7)

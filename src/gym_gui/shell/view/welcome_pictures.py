@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from gym_gui.runtime.models.theme_model import Colours
 from gym_gui.widgets.icons import draw_icon
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.styling import blend
 
 Picture = Callable[[QPainter, QRectF, Colours], None]
 
@@ -28,7 +28,7 @@ def paint_lake(painter: QPainter, rect: QRectF, colours: Colours) -> None:
             cell = QRectF(left + column * side, top + row * side, side, side)
             cell.adjust(gap / 2, gap / 2, -gap / 2, -gap / 2)
             heat = (row + column) / 6
-            ground = mixed(colours.cell_heat, colours.cell, heat)
+            ground = blend(colours.cell_heat, colours.cell, heat)
             painter.setBrush(QColor(colours.cell_goal) if kind == "G" else ground)
             painter.drawRoundedRect(cell, side * 0.12, side * 0.12)
             if kind == "H":
@@ -69,7 +69,7 @@ def paint_learning(painter: QPainter, rect: QRectF, colours: Colours) -> None:
         lower.append(QPointF(x, chart.bottom() - chart.height() * max(0.0, risen - spread)))
     band = QPainterPath()
     band.addPolygon(QPolygonF([*upper, *reversed(lower)]))
-    painter.fillPath(band, mixed(colours.agent, colours.raised, 0.22))
+    painter.fillPath(band, blend(colours.agent, colours.raised, 0.22))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(colours.agent), max(1.5, rect.height() * 0.022)))
     painter.drawPolyline(QPolygonF(middle))

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.buttons import CopyButton
 from gym_gui.widgets.flow_layout import FlowLayout
+from gym_gui.widgets.labels import ElidedLabel
 
 _SEVERAL_TIP = "Open several runs in one TensorBoard"
 _FOLDER_TIP = "Open any folder with event files in TensorBoard"
@@ -76,13 +76,13 @@ class TensorBoardHeader(QWidget):
     def _show(self) -> None:
         model = self._model
         text = model.header
-        self._title.say(model.title or "TensorBoard")
+        self._title.show_text(model.title or "TensorBoard")
         self._stats.setText(text.stats)
         self._stats.setToolTip(text.stats_tip)
         self._stats.setVisible(bool(text.stats))
         self._damage.setText(text.damage)
         self._damage.setVisible(bool(text.damage))
-        self._folder.say(text.folder)
+        self._folder.show_text(text.folder)
         for widget in (self._folder, self._copy, self._reveal):
             widget.setVisible(bool(text.folder))
         self._start.setText(text.start)
@@ -108,6 +108,6 @@ class TensorBoardHeader(QWidget):
             return
         if why_not:
             again = ("Search again", self._model.find_program)
-            self._absent.say(why_not, "warning", [again])
+            self._absent.show_message(why_not, "warning", [again])
         else:
             self._absent.clear()

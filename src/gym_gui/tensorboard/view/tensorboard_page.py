@@ -113,7 +113,7 @@ class TensorBoardPage(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
-        self._empty.acted.connect(self._act)
+        self._empty.action_triggered.connect(self._act)
         self._header.several_requested.connect(self.choose_runs)
         self._header.folder_requested.connect(self.choose_folder)
         self._servers.open_requested.connect(model.show_address)
@@ -147,7 +147,7 @@ class TensorBoardPage(QWidget):
     def _show(self) -> None:
         found = self._model.events.found
         if found is None:
-            self._empty.say(*self._empty_text())
+            self._empty.show_message(*self._empty_text())
         self._below.setCurrentWidget(self._empty if found is None else self._tags)
 
     def _empty_text(self) -> EmptyText:

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.tensorboard.model.tensorboard_text import ServerSummary
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.buttons import CopyButton
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.labels import ElidedLabel
 
 _MAX_LINES = 8
 _MIN_LINES = 3
@@ -51,7 +51,7 @@ class TensorBoardServerCard(QFrame):
         self._open.setText("Open")
         self._open.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._open.setToolTip("Open this TensorBoard")
-        keep_icon(self._open, "external", theme, "muted")
+        set_icon(self._open, "external", theme, "muted")
         self._retry = QPushButton("Retry")
         self._stop = QPushButton()
         self._problem = QLabel()

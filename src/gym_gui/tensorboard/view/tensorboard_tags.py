@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.tensorboard.model.event_tags_table import EventTagsTable, TagColumn
-from gym_gui.widgets.tables.cell_painter import CellDelegate
+from gym_gui.widgets.tables.cell_delegate import CellDelegate
 from gym_gui.widgets.tables.data_table import DataTable
 
 _WIDTHS = (-16, 7, 9, 13)
@@ -52,8 +52,8 @@ class TensorBoardTags(QWidget):
             _TagDelegate(theme, self),
             _WIDTHS,
             theme,
-            numbers=_NUMBERS,
-            dispensable=_DISPENSABLE,
+            number_columns=_NUMBERS,
+            optional_columns=_DISPENSABLE,
         )
         self.grid.setAccessibleName("Curves in the event files")
         self._no_matches = QLabel("No curve matches the filter.")
@@ -80,9 +80,9 @@ class TensorBoardTags(QWidget):
             "\t".join(
                 str(self._table.index(row, column).data() or "") for column in range(len(TagColumn))
             )
-            for row in self.grid.chosen_rows()
+            for row in self.grid.selected_rows()
         )
-        self.grid.put_on_clipboard("\n".join(lines))
+        self.grid.copy_to_clipboard("\n".join(lines))
 
 
 class _TagDelegate(CellDelegate):
@@ -92,15 +92,15 @@ class _TagDelegate(CellDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        self.paint_ground(painter, option)
+        self.paint_background(painter, option)
         text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
         column = index.column()
-        self.note_text(column, text)
+        self.record_text(column, text)
         is_plain = column in (TagColumn.TAG, TagColumn.VALUE)
         self.paint_text(
             painter,
             option,
             text,
             "text" if is_plain else "muted",
-            is_right=column != TagColumn.TAG,
+            align_right=column != TagColumn.TAG,
         )

@@ -23,8 +23,8 @@ from gym_gui.training.model.training_catalog import AGENT_ROLE, Agent
 from gym_gui.training.model.training_form import TrainingForm
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.forms.editors import leave_wheel_alone
-from gym_gui.widgets.labelled import Labelled
+from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
+from gym_gui.widgets.labels import LabelledField
 from mosaic.envs.catalog import environment, family
 
 _MAX_RECOMMENDED = 8
@@ -66,7 +66,7 @@ class AgentField(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
-        layout.addWidget(Labelled("Agent", self.combo))
+        layout.addWidget(LabelledField("Agent", self.combo))
         layout.addWidget(self._badges)
         layout.addWidget(self._summary)
         layout.addWidget(self._capabilities)
@@ -123,7 +123,7 @@ class AgentCombo(QComboBox):
         self.setMaxVisibleItems(9)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setPlaceholderText("Select an agent")
-        leave_wheel_alone(self)
+        ignore_wheel_without_focus(self)
         self.activated.connect(self._on_activated)
         form.agent_changed.connect(self._show)
         self._show()

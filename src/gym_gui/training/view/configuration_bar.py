@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.training.model.training_form import TrainingForm
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 
 _FILE_FILTER = "Run configuration (*.json)"
 

@@ -18,7 +18,7 @@ from gym_gui.training.model.training_fields import (
 )
 from gym_gui.training.model.training_form import TrainingForm
 from gym_gui.widgets.forms.parameter_form import ParameterForm
-from gym_gui.widgets.forms.parameter_row import has_words
+from gym_gui.widgets.forms.parameter_row import matches_search
 from gym_gui.widgets.section import Section
 
 _HEADINGS: dict[SectionId, tuple[str, bool]] = {
@@ -90,7 +90,7 @@ class FormSections(QObject):
     def _has_match(self, section: SectionId) -> bool:
         titles = TITLES | (_EXTRA_TITLES if section == "extras" else {})
         return any(
-            has_words(parameter, titles.get(parameter.name, ""), self._search_terms)
+            matches_search(parameter, titles.get(parameter.name, ""), self._search_terms)
             for parameter in self._model.parameters(section)
         )
 
@@ -132,7 +132,7 @@ class FormSections(QObject):
         form = self.forms[section]
         if self._started != section and form.is_finished:
             self._started = section
-            if not form.shows(self._model.parameters(section)):
+            if not form.is_showing(self._model.parameters(section)):
                 form.setVisible(False)
             self._fill(section)
         elif form.is_finished:
@@ -174,7 +174,7 @@ class FormSections(QObject):
     def _rebuild_extras(self) -> None:
         """The defaults of the extras depend on the other sections."""
         parameters = self._model.parameters("extras")
-        is_stale = bool(parameters) and not self.forms["extras"].shows(parameters)
+        is_stale = bool(parameters) and not self.forms["extras"].is_showing(parameters)
         if is_stale and self._is_expanded("extras") and "extras" not in self._waiting:
             self._build([*self._waiting, "extras"])
 
@@ -183,5 +183,5 @@ class FormSections(QObject):
             problems = self._model.section_problems(section)
             if problems:
                 self.expand(section)
-            if self.forms[section].shows(self._model.parameters(section)):
+            if self.forms[section].is_showing(self._model.parameters(section)):
                 self.forms[section].show_problems(problems)

@@ -20,7 +20,7 @@ from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.model.training_run import TrainingRun
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 from mosaic.contract.run_states import RunState
 
 _MAX_REASON_LENGTH = 160

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.trained_policies import POLICY_ROLE, PolicyRow
-from gym_gui.widgets.fonts import scaled
 from gym_gui.widgets.icons import draw_icon
+from gym_gui.widgets.styling import scaled_font
 
 ROW_EMS = 3.1
 _LINE_EMS = 1.25
@@ -66,7 +66,7 @@ class PolicyDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.disabled if row.reason else colours.text))
         title_rect = QRect(left, top, title_right - left, line)
         painter.drawText(title_rect, _LEFT, _elided(row.title, bold, title_rect.width()))
-        small = scaled(option.font, _SMALL_SCALE)
+        small = scaled_font(option.font, _SMALL_SCALE)
         painter.setFont(small)
         painter.setPen(QColor(colours.warning if row.reason else colours.muted))
         details_rect = QRect(left, top + line, right - left, line)
@@ -85,7 +85,7 @@ class PolicyDelegate(QStyledItemDelegate):
     ) -> int:
         """Return the left edge of the marks."""
         colours = self._theme.colours
-        small = scaled(option.font, _SMALL_SCALE)
+        small = scaled_font(option.font, _SMALL_SCALE)
         painter.setFont(small)
         metrics = QFontMetrics(small)
         em = option.fontMetrics.height()

@@ -22,7 +22,7 @@ from gym_gui.training.model.trained_policies import TrainedPolicies
 from gym_gui.training.model.training_form import TrainingForm
 from gym_gui.training.view.agent_field import AgentCombo
 from gym_gui.training.view.policy_delegate import ROW_EMS, PolicyDelegate
-from gym_gui.widgets.labelled import Labelled
+from gym_gui.widgets.labels import LabelledField
 
 _MAX_ROWS = 6
 
@@ -79,7 +79,7 @@ class TrainedPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(em // 2)
-        layout.addWidget(Labelled("Agent", self.agent))
+        layout.addWidget(LabelledField("Agent", self.agent))
         layout.addWidget(self._count)
         layout.addWidget(self.list)
         layout.addWidget(self._empty)

@@ -41,7 +41,7 @@ from gym_gui.training.view.configuration_bar import ConfigurationBar
 from gym_gui.training.view.form_sections import FormSections
 from gym_gui.training.view.launch_bar import LaunchBar, add_line_breaks
 from gym_gui.widgets.section import Section
-from gym_gui.widgets.set_disabled_reason import set_disabled_reason
+from gym_gui.widgets.styling import set_disabled_reason
 
 _NO_COMMAND = "Available after preflight."
 _PANE_LINES = 12

@@ -30,10 +30,9 @@ from gym_gui.wandb.model.wandb_model import HOW_TO_TRACK, KEY, WandbModel
 from gym_gui.wandb.model.wandb_values import NAME, VALUE, WandbValues
 from gym_gui.wandb.view.wandb_run_info import WandbRunInfo
 from gym_gui.widgets.banner import ToneMark
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.elided_label import ElidedLabel
+from gym_gui.widgets.buttons import CopyButton, SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
-from gym_gui.widgets.segmented import SegmentedControl
+from gym_gui.widgets.labels import ElidedLabel
 
 _VALUE_SHARE = 0.45
 
@@ -128,11 +127,11 @@ class WandbAccess(QWidget):
     def update_access(self) -> None:
         model = self._model
         text, tone = _KEY_TEXT[model.key_is_set]
-        self._key.say(text)
+        self._key.show_text(text)
         self._key_mark.show_tone(tone)
         self.set_key.setText("Change API key…" if model.key_is_set else "Set API key…")
         proxy = f" through the proxy {model.proxy}" if model.proxy else ", no proxy"
-        self._server.say(f"{model.server}{proxy}")
+        self._server.show_text(f"{model.server}{proxy}")
         self.test.setEnabled(not model.is_testing)
         self.test.setText("Testing…" if model.is_testing else "Test connection")
         self.test.setToolTip(
@@ -225,7 +224,7 @@ class WandbPage(QWidget):
         )
         self.run_info.reveal_requested.connect(self.reveal_requested)
         self.access.key_requested.connect(self.key_requested)
-        self.which.chosen.connect(lambda _: self._update_values())
+        self.which.activated.connect(lambda _: self._update_values())
         self.search.textChanged.connect(self._search)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
@@ -242,7 +241,7 @@ class WandbPage(QWidget):
             self.run_info.update_info()
             self._update_values()
         else:
-            self.empty.say(*self._empty_text())
+            self.empty.show_message(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
         self.access.update_access()
 
@@ -254,13 +253,15 @@ class WandbPage(QWidget):
             self._tables.setCurrentWidget(self.summary if which == "summary" else self.config)
             return
         if self._model.run is None:
-            self._no_values.say(
+            self._no_values.show_message(
                 "The values are on the server", "This W&B run has no files on this disk.", ""
             )
         elif which == "summary":
-            self._no_values.say("No values yet", "Values appear when the run logs them.", "")
+            self._no_values.show_message(
+                "No values yet", "Values appear when the run logs them.", ""
+            )
         else:
-            self._no_values.say("No configuration", "The run was tracked without one.", "")
+            self._no_values.show_message("No configuration", "The run was tracked without one.", "")
         self._tables.setCurrentWidget(self._no_values)
 
     def _search(self, text: str) -> None:

@@ -19,9 +19,9 @@ from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.widgets.badge import Badge
-from gym_gui.widgets.copy_button import CopyButton
-from gym_gui.widgets.elided_label import ElidedLabel
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.buttons import CopyButton
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.labels import ElidedLabel
 
 _NO_ADDRESS = "The run has no address: it was tracked offline and is not uploaded."
 
@@ -48,7 +48,7 @@ class WandbRunInfo(QWidget):
         self.runs.setMinimumContentsLength(14)
         self.open = QPushButton("Open in W&&B")
         self.open.setProperty("role", "primary")
-        keep_icon(self.open, "external", theme, "on_accent")
+        set_icon(self.open, "external", theme, "on_accent")
         self.copy_address = CopyButton("Copy run address", lambda: model.url, theme)
         header = QHBoxLayout()
         header.setSpacing(line // 2)
@@ -92,7 +92,7 @@ class WandbRunInfo(QWidget):
         self._folder = ElidedLabel("value")
         self._folder.setAccessibleName("Folder")
         self.show_folder = QToolButton()
-        keep_icon(self.show_folder, "folder", theme, "muted")
+        set_icon(self.show_folder, "folder", theme, "muted")
         self.show_folder.setToolTip("Show folder")
         self.show_folder.setAccessibleName("Show folder")
         self.show_folder.clicked.connect(
@@ -107,19 +107,19 @@ class WandbRunInfo(QWidget):
 
     def update_info(self) -> None:
         model, run = self._model, self._model.run
-        self._name.say((run.contents.name if run else "") or self._run_id() or "W&B run")
+        self._name.show_text((run.contents.name if run else "") or self._run_id() or "W&B run")
         self.state.show_text(*_state(model))
         self.open.setEnabled(bool(model.url))
         self.open.setToolTip(model.url or _NO_ADDRESS)
         self.copy_address.setEnabled(bool(model.url))
         self.copy_address.setToolTip("Copy run address" if model.url else _NO_ADDRESS)
-        self._values["Project"].say(model.project or "-")
-        self._values["Entity"].say(model.entity or "default entity")
-        self._values["Run id"].say(self._run_id() or "-")
-        self._values["History"].say(_history(model))
+        self._values["Project"].show_text(model.project or "-")
+        self._values["Entity"].show_text(model.entity or "default entity")
+        self._values["Run id"].show_text(self._run_id() or "-")
+        self._values["History"].show_text(_history(model))
         for widget in (self._folder_caption, self._folder, self.show_folder):
             widget.setVisible(run is not None)
-        self._folder.say(str(model.folder or ""))
+        self._folder.show_text(str(model.folder or ""))
         self._update_runs()
         warning = _warning(model)
         self._warning.setText(warning)
@@ -179,7 +179,7 @@ class _SyncCard(QFrame):
             self._title.setText("Not uploaded yet. To upload it, run this in a terminal:")
         else:
             self._title.setText("After the run, upload it in a terminal:")
-        self._command.say(run.sync_command)
+        self._command.show_text(run.sync_command)
 
 
 def _state(model: WandbModel) -> tuple[str, Tone]:

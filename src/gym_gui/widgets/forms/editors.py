@@ -1,4 +1,4 @@
-"""Editors: the widget with which a parameter of each type is set, all with the same few methods."""
+"""Editors: one widget per type of parameter, with a common interface."""
 
 import json
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ from PySide6.QtWidgets import (
 from gym_gui.widgets.forms.number_box import NumberBox, NumberKind
 from mosaic.contract.parameters import Parameter
 
-_NOT_SET = "default"
-_FEWEST_LINES, _MAX_LINES = 4, 10
+_DEFAULT_TEXT = "default"
+_MIN_LINES, _MAX_LINES = 4, 10
 
 
 class Editor(QWidget):
-    """Holds one value; `input` is the widget that takes the keyboard."""
+    """Edits one value; `input` is the widget with the keyboard focus."""
 
     changed = Signal()
-    """By the person, not by `show_value`."""
+    """The user edited the value; not emitted by `show_value`."""
 
     def __init__(self, field: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.input = field
         self.setFocusProxy(field)
-        self.setFocusPolicy(field.focusPolicy())  # else Tab order knows nothing of it
+        self.setFocusPolicy(field.focusPolicy())  # otherwise Tab skips it
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(field)
@@ -49,8 +49,8 @@ class Editor(QWidget):
 class NumberEditor(Editor):
     def __init__(self, parameter: Parameter) -> None:
         kind: NumberKind = "int" if parameter.type == "int" else "float"
-        box = NumberBox(kind, low=parameter.min, high=parameter.max)
-        box.set_empty_text(_NOT_SET)
+        box = NumberBox(kind, minimum=parameter.min, maximum=parameter.max)
+        box.set_placeholder(_DEFAULT_TEXT)
         super().__init__(box)
         self._box = box
         box.changed.connect(self.changed)
@@ -65,15 +65,15 @@ class NumberEditor(Editor):
 
 
 class SwitchEditor(Editor):
-    """On or off, and says which."""
+    """A check box with the text `on` or `off`."""
 
     def __init__(self, _parameter: Parameter) -> None:
         box = QCheckBox()
         super().__init__(box)
         self._box = box
         box.clicked.connect(lambda _: self.changed.emit())
-        box.toggled.connect(self._say)
-        self._say(False)
+        box.toggled.connect(self._update_text)
+        self._update_text(False)
 
     @property
     def value(self) -> Any:
@@ -82,15 +82,15 @@ class SwitchEditor(Editor):
     def show_value(self, value: Any) -> None:
         self._box.setChecked(value is True)
 
-    def _say(self, is_on: bool) -> None:
+    def _update_text(self, is_on: bool) -> None:
         self._box.setText("on" if is_on else "off")
 
 
 class OptionalSwitchEditor(Editor):
-    """On, off, or as whoever takes it decides."""
+    """`on`, `off` or the default."""
 
     def __init__(self, _parameter: Parameter) -> None:
-        combo = _combo([(_NOT_SET, None), ("on", True), ("off", False)])
+        combo = _combo([(_DEFAULT_TEXT, None), ("on", True), ("off", False)])
         super().__init__(combo)
         self._combo = combo
         combo.activated.connect(lambda _: self.changed.emit())
@@ -108,25 +108,25 @@ class ChoiceEditor(Editor):
         self._values: list[Any] = list(parameter.choices)
         if parameter.default is None:
             self._values.insert(0, None)
-        combo = _combo([(_choice_text(each), each) for each in self._values])
+        combo = _combo([(_choice_text(value), value) for value in self._values])
         super().__init__(combo)
         self._combo = combo
         combo.activated.connect(lambda _: self.changed.emit())
 
     @property
     def value(self) -> Any:
-        at = self._combo.currentIndex()
-        return self._values[at] if 0 <= at < len(self._values) else None
+        index = self._combo.currentIndex()
+        return self._values[index] if 0 <= index < len(self._values) else None
 
     def show_value(self, value: Any) -> None:
-        at = next((at for at, each in enumerate(self._values) if each == value), -1)
-        self._combo.setCurrentIndex(at)
+        index = next((i for i, choice in enumerate(self._values) if choice == value), -1)
+        self._combo.setCurrentIndex(index)
 
 
 class TextEditor(Editor):
     def __init__(self, parameter: Parameter) -> None:
         line = QLineEdit()
-        line.setPlaceholderText(_NOT_SET if parameter.default is None else "")
+        line.setPlaceholderText(_DEFAULT_TEXT if parameter.default is None else "")
         super().__init__(line)
         self._line = line
         self._is_optional = parameter.default is None
@@ -143,33 +143,33 @@ class TextEditor(Editor):
 
 
 class LongTextEditor(Editor):
-    """Several lines in letters of one width, for maps and prompts."""
+    """Several lines in a fixed-width font, for maps and prompts."""
 
     def __init__(self, parameter: Parameter) -> None:
-        page = _Page()
-        page.setPlaceholderText(parameter.help)
-        super().__init__(page)
-        self._page = page
+        text_edit = _GrowingTextEdit()
+        text_edit.setPlaceholderText(parameter.help)
+        super().__init__(text_edit)
+        self._text_edit = text_edit
         self._is_optional = parameter.default is None
-        self._is_showing = False
-        page.textChanged.connect(self._on_text_changed)
+        self._is_updating = False
+        text_edit.textChanged.connect(self._on_text_changed)
 
     @property
     def value(self) -> Any:
-        text = self._page.toPlainText()
+        text = self._text_edit.toPlainText()
         return None if self._is_optional and not text.strip() else text
 
     def show_value(self, value: Any) -> None:
-        self._is_showing = True
-        self._page.setPlainText("" if value is None else str(value))
-        self._is_showing = False
+        self._is_updating = True
+        self._text_edit.setPlainText("" if value is None else str(value))
+        self._is_updating = False
 
     def _on_text_changed(self) -> None:
-        if not self._is_showing:
+        if not self._is_updating:
             self.changed.emit()
 
 
-class _Page(QPlainTextEdit):
+class _GrowingTextEdit(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
@@ -179,7 +179,7 @@ class _Page(QPlainTextEdit):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().lineSpacing()
-        lines = max(_FEWEST_LINES, min(self.blockCount(), _MAX_LINES))
+        lines = max(_MIN_LINES, min(self.blockCount(), _MAX_LINES))
         return QSize(line * 8, line * lines + line)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -187,7 +187,7 @@ class _Page(QPlainTextEdit):
 
 
 def editor_for(parameter: Parameter, *, is_long_text: bool = False) -> Editor:
-    """The editor of a parameter's type."""
+    """Create the editor for the type of `parameter`."""
     match parameter.type:
         case "int" | "float":
             return NumberEditor(parameter)
@@ -207,17 +207,17 @@ def _combo(options: Sequence[tuple[str, Any]]) -> QComboBox:
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(4)
     combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    leave_wheel_alone(combo)
+    ignore_wheel_without_focus(combo)
     return combo
 
 
-def leave_wheel_alone(combo: QComboBox) -> None:
-    """Who scrolls past a combo must not change it."""
+def ignore_wheel_without_focus(combo: QComboBox) -> None:
+    """Scrolling a form must not change a combo box below the pointer."""
     combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    combo.installEventFilter(_WheelGuard(combo))
+    combo.installEventFilter(_WheelFilter(combo))
 
 
-class _WheelGuard(QObject):
+class _WheelFilter(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         is_wheel = event.type() == QEvent.Type.Wheel
         if is_wheel and isinstance(watched, QWidget) and not watched.hasFocus():
@@ -228,5 +228,5 @@ class _WheelGuard(QObject):
 
 def _choice_text(value: Any) -> str:
     if value is None:
-        return _NOT_SET
+        return _DEFAULT_TEXT
     return value if isinstance(value, str) else json.dumps(value)

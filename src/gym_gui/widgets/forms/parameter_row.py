@@ -1,4 +1,4 @@
-"""ParameterRow: one parameter: its name, its editor, the way back to its default, what is wrong."""
+"""ParameterRow: the label, editor, reset button and problem of one parameter."""
 
 import html
 from typing import Any
@@ -8,16 +8,16 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.forms.editors import LongTextEditor, editor_for
-from gym_gui.widgets.icons import keep_icon
+from gym_gui.widgets.icons import set_icon
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Problem
 
 EDITOR_EMS = 7.5
-_WORDS = {"obs": "observation", "env": "environment", "lr": "learning rate"}
+_ABBREVIATIONS = {"obs": "observation", "env": "environment", "lr": "learning rate"}
 
 
 class ParameterRow(QWidget):
-    """The name at the left, the editor at the right; text of several lines has a line below."""
+    """Label at the left, editor at the right; the editor of a long text is below."""
 
     changed = Signal()
 
@@ -32,19 +32,19 @@ class ParameterRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self.parameter = parameter
-        self.title = title or parameter.label or title_of(parameter.name)
+        self.title = title or parameter.label or label_from_name(parameter.name)
         self._editor = editor_for(parameter, is_long_text=is_long_text)
         self._theme = theme
-        is_said = parameter.unit.lower() in self.title.lower()
-        self._label = self.title if is_said else f"{self.title} ({parameter.unit})"
+        has_unit = parameter.unit.lower() in self.title.lower()
+        self._label = self.title if has_unit else f"{self.title} ({parameter.unit})"
         self._name = QLabel(self._label)
         self._name.setTextFormat(Qt.TextFormat.PlainText)
-        # Most rows never need these two, and a form has many rows.
-        self._back: QToolButton | None = None
+        # Created when needed: most rows have none, and a form has many rows.
+        self._reset: QToolButton | None = None
         self._problem: QLabel | None = None
         self._grid = QGridLayout(self)
-        self._lay_out(isinstance(self._editor, LongTextEditor))
-        self._explain()
+        self._build_layout(isinstance(self._editor, LongTextEditor))
+        self._set_tool_tips()
         self._editor.changed.connect(self._on_edited)
 
     @property
@@ -58,7 +58,7 @@ class ParameterRow(QWidget):
 
     def show_value(self, value: Any) -> None:
         self._editor.show_value(value)
-        self._mark()
+        self._update_marker()
 
     def show_problem(self, problem: Problem | None) -> None:
         text = f"{self.title} {problem.message} {problem.remedy}".strip() if problem else ""
@@ -73,31 +73,31 @@ class ParameterRow(QWidget):
         self._problem.setVisible(bool(text))
         self._editor.input.setAccessibleDescription(text or self.parameter.help)
 
-    def matches(self, words: list[str]) -> bool:
-        return has_words(self.parameter, self.title, words)
+    def matches(self, terms: list[str]) -> bool:
+        return matches_search(self.parameter, self.title, terms)
 
-    def follow_in_tab_order(self, before: QWidget | None) -> QWidget:
-        """Tab leads here from `before`, which may be nothing; returns what it leads on from.
+    def insert_in_tab_order(self, previous: QWidget | None) -> QWidget:
+        """Insert the row after `previous`; return its last widget in the tab order.
 
-        The whole editor moves: left behind, it would lead back to its input from wherever it is.
+        The editor is moved, not its input: otherwise Tab on the editor would return to the input.
         """
-        if before is not None:
-            QWidget.setTabOrder(before, self._editor)
-        if self._back is None:
+        if previous is not None:
+            QWidget.setTabOrder(previous, self._editor)
+        if self._reset is None:
             return self._editor
-        QWidget.setTabOrder(self._editor, self._back)
-        return self._back
+        QWidget.setTabOrder(self._editor, self._reset)
+        return self._reset
 
-    def _lay_out(self, is_tall: bool) -> None:
+    def _build_layout(self, is_long_text: bool) -> None:
         em = self.fontMetrics().height()
         layout = self._grid
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(em // 3)
         layout.setVerticalSpacing(em // 4)
         layout.setColumnStretch(0, 1)
-        layout.setColumnMinimumWidth(1, self._back_side)
+        layout.setColumnMinimumWidth(1, self._reset_side)
         layout.addWidget(self._name, 0, 0)
-        if is_tall:
+        if is_long_text:
             layout.addWidget(self._editor, 1, 0, 1, 3)
         else:
             self._editor.setFixedWidth(round(em * EDITOR_EMS))
@@ -106,70 +106,70 @@ class ParameterRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     @property
-    def _back_side(self) -> int:
+    def _reset_side(self) -> int:
         return round(self.fontMetrics().height() * 1.4)
 
-    def _explain(self) -> None:
+    def _set_tool_tips(self) -> None:
         parameter = self.parameter
-        told = "\n".join(part for part in (parameter.help, _limits(parameter)) if part)
+        tool_tip = "\n".join(line for line in (parameter.help, _limits(parameter)) if line)
         for widget in (self._name, self._editor):
-            widget.setToolTip(told)
+            widget.setToolTip(tool_tip)
         self._name.setBuddy(self._editor.input)
         self._editor.input.setAccessibleName(self.title)
         self._editor.input.setAccessibleDescription(parameter.help)
 
-    def _way_back(self) -> QToolButton:
-        back = QToolButton()
+    def _create_reset_button(self) -> QToolButton:
+        button = QToolButton()
         em = self.fontMetrics().height()
-        back.setFixedSize(self._back_side, self._back_side)
-        back.setIconSize(QSize(em, em))
-        keep_icon(back, "undo", self._theme, "muted")
-        back.setProperty("role", "quiet")
-        back.setCursor(Qt.CursorShape.PointingHandCursor)
-        back.setAccessibleName(f"Reset {self.title}")
-        back.setToolTip(f"Back to {_value_text(self.parameter.default)}")
-        back.clicked.connect(self._go_back)
-        self._theme.changed.connect(self._mark)  # the dot has a colour of its own
-        self._grid.addWidget(back, 0, 1)
-        QWidget.setTabOrder(self._editor, back)
-        return back
+        button.setFixedSize(self._reset_side, self._reset_side)
+        button.setIconSize(QSize(em, em))
+        set_icon(button, "undo", self._theme, "muted")
+        button.setProperty("role", "quiet")
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setAccessibleName(f"Reset {self.title}")
+        button.setToolTip(f"Reset to {_value_text(self.parameter.default)}")
+        button.clicked.connect(self._reset_to_default)
+        self._theme.changed.connect(self._update_marker)  # the colour of the dot
+        self._grid.addWidget(button, 0, 1)
+        QWidget.setTabOrder(self._editor, button)
+        return button
 
     def _on_edited(self) -> None:
-        self._mark()
+        self._update_marker()
         self.changed.emit()
 
-    def _go_back(self) -> None:
+    def _reset_to_default(self) -> None:
         self.show_value(self.parameter.default)
         self._editor.setFocus()
         self.changed.emit()
 
-    def _mark(self) -> None:
+    def _update_marker(self) -> None:
         is_changed = not self.is_default
-        if self._back is None:
+        if self._reset is None:
             if not is_changed:
                 return
-            self._back = self._way_back()
-        self._back.setVisible(is_changed)
+            self._reset = self._create_reset_button()
+        self._reset.setVisible(is_changed)
         if not is_changed:
             self._name.setTextFormat(Qt.TextFormat.PlainText)
             self._name.setText(self._label)
             return
-        # A font of its own would be lost when the style sheet changes with the theme.
+        # Rich text, because a font of the label would be lost when the style sheet changes.
         dot = f'&nbsp;<span style="color: {self._theme.colours.warning}">●</span>'
         self._name.setTextFormat(Qt.TextFormat.RichText)
         self._name.setText(f"<b>{html.escape(self._label)}</b>{dot}")
 
 
-def has_words(parameter: Parameter, title: str, words: list[str]) -> bool:
-    """Whether a search for the words finds the parameter; they are in small letters."""
-    called = title or parameter.label or title_of(parameter.name)
-    told = f"{parameter.name} {called} {parameter.group}"
-    return all(word in f"{told} {parameter.help}".lower() for word in words)
+def matches_search(parameter: Parameter, title: str, terms: list[str]) -> bool:
+    """Whether all terms, in lower case, occur in the texts of the parameter."""
+    label = title or parameter.label or label_from_name(parameter.name)
+    text = f"{parameter.name} {label} {parameter.group} {parameter.help}".lower()
+    return all(term in text for term in terms)
 
 
-def title_of(name: str) -> str:
-    """`is_slippery` as people write it."""
-    words = [_WORDS.get(word, word) for word in name.replace("-", "_").split("_") if word]
+def label_from_name(name: str) -> str:
+    """`Slippery` for `is_slippery`."""
+    words = [_ABBREVIATIONS.get(word, word) for word in name.replace("-", "_").split("_") if word]
     if words[:1] == ["is"] and len(words) > 1:
         words = words[1:]
     text = " ".join(words)

@@ -1,4 +1,4 @@
-"""What a plot draws beside curves: bands of confidence, and marks for single and missing values."""
+"""Items of a plot: curves, confidence bands, and markers of single and non-finite values."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Values = NDArray[Any]
 
 
 class Line(NamedTuple):
-    """A curve, with gaps where a value is no number."""
+    """A curve, with gaps where a value is not finite."""
 
     x: Values
     y: Values
@@ -24,25 +24,25 @@ class Line(NamedTuple):
 
 
 class Lines(QGraphicsItem):
-    """Curves of one kind. All are one item: pyqtgraph's own take as long again to be measured."""
+    """Several curves as one graphics item, which takes half the time of pyqtgraph's curve items."""
 
-    def __init__(self, height: int) -> None:
+    def __init__(self, z_value: int) -> None:
         super().__init__()
         self._paths: list[tuple[QPainterPath, QPen]] = []
         self._bounds = QRectF()
-        self._is_fine = False
-        self.setZValue(height)
+        self._is_antialiased = False
+        self.setZValue(z_value)
 
-    def show_lines(self, lines: Sequence[Line], is_fine: bool) -> None:
-        """`is_fine`: with smooth edges, which is for few points."""
+    def show_lines(self, lines: Sequence[Line], is_antialiased: bool) -> None:
+        """Antialiasing is slow with many points."""
         self.prepareGeometryChange()
-        self._is_fine = is_fine
+        self._is_antialiased = is_antialiased
         self._paths = []
         self._bounds = QRectF()
         for line in lines:
-            is_whole = bool(np.isfinite(line.y).all())
+            is_finite = bool(np.isfinite(line.y).all())
             path = pg.functions.arrayToQPath(
-                line.x, line.y, connect="all" if is_whole else "finite", finiteCheck=False
+                line.x, line.y, connect="all" if is_finite else "finite", finiteCheck=False
             )
             self._paths.append((path, pg.mkPen(line.colour, width=1)))
             self._bounds |= path.controlPointRect()
@@ -57,14 +57,14 @@ class Lines(QGraphicsItem):
         _option: QStyleOptionGraphicsItem,
         _widget: QWidget | None = None,
     ) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, self._is_fine)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, self._is_antialiased)
         for path, pen in self._paths:
             painter.setPen(pen)
             painter.drawPath(path)
 
 
 class Band(QGraphicsItem):
-    """Between the lower and the upper edge of a group."""
+    """The area between the lower and the upper bound of a group."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,9 +79,9 @@ class Band(QGraphicsItem):
         self._path = QPainterPath()
         edges = np.flatnonzero(np.diff(np.concatenate(([False], known, [False]))))
         for start, end in edges.reshape(-1, 2):
-            part = slice(start, end)
-            outline_x = np.concatenate((x[part], x[part][::-1]))
-            outline_y = np.concatenate((low[part], high[part][::-1]))
+            run = slice(start, end)
+            outline_x = np.concatenate((x[run], x[run][::-1]))
+            outline_y = np.concatenate((low[run], high[run][::-1]))
             self._path.addPath(pg.functions.arrayToQPath(outline_x, outline_y))
         self.update()
 
@@ -105,13 +105,13 @@ class Dot:
 
 
 class Marks(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
-    """Dots where a value stands alone or below the crosshair; crosses at the edge of the plot
-    where a value is not a number, arrows where it is infinite."""
+    """Dots for single values and values at the crosshair; at the edge of the plot, crosses for NaN
+    and arrows for infinity."""
 
     def __init__(self) -> None:
         super().__init__()
         self._dots: Sequence[Dot] = ()
-        self._odd: Sequence[tuple[float, float]] = ()
+        self._non_finite: Sequence[tuple[float, float]] = ()
         self._bad = QColor()
         self.setZValue(30)
 
@@ -119,8 +119,8 @@ class Marks(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         self._dots = dots
         self.update()
 
-    def show_odd(self, odd: Sequence[tuple[float, float]], colour: QColor) -> None:
-        self._odd = odd
+    def show_non_finite(self, values: Sequence[tuple[float, float]], colour: QColor) -> None:
+        self._non_finite = values
         self._bad = colour
         self.update()
 
@@ -136,32 +136,34 @@ class Marks(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         _option: QStyleOptionGraphicsItem,
         _widget: QWidget | None = None,
     ) -> None:
-        if not self._dots and not self._odd:
+        if not self._dots and not self._non_finite:
             return
-        place = painter.transform()
+        transform = painter.transform()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         size = 3.5 * painter.device().devicePixelRatio()
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in self._dots:
             painter.setBrush(dot.colour)
-            painter.drawEllipse(place.map(QPointF(dot.x, dot.y)), size, size)
-        seen = place.mapRect(self.viewRect())
+            painter.drawEllipse(transform.map(QPointF(dot.x, dot.y)), size, size)
+        visible = transform.mapRect(self.viewRect())
         painter.setPen(QPen(self._bad, size / 3))
-        for x, value in self._odd:
-            across = place.map(QPointF(x, 0.0)).x()
-            if seen.left() <= across <= seen.right():
-                _draw_odd(painter, across, seen, value, size)
+        for x, value in self._non_finite:
+            device_x = transform.map(QPointF(x, 0.0)).x()
+            if visible.left() <= device_x <= visible.right():
+                _draw_non_finite(painter, device_x, visible, value, size)
 
 
-def _draw_odd(painter: QPainter, x: float, seen: QRectF, value: float, size: float) -> None:
+def _draw_non_finite(
+    painter: QPainter, x: float, visible: QRectF, value: float, size: float
+) -> None:
     if math.isnan(value):
-        y = seen.bottom() - 2 * size
+        y = visible.bottom() - 2 * size
         painter.drawLine(QPointF(x - size, y - size), QPointF(x + size, y + size))
         painter.drawLine(QPointF(x - size, y + size), QPointF(x + size, y - size))
         return
-    tip, foot = seen.top() + size, seen.top() + 3 * size
+    tip, base = visible.top() + size, visible.top() + 3 * size
     if value < 0:
-        tip, foot = seen.bottom() - size, seen.bottom() - 3 * size
-    painter.drawLine(QPointF(x - size, foot), QPointF(x, tip))
-    painter.drawLine(QPointF(x + size, foot), QPointF(x, tip))
+        tip, base = visible.bottom() - size, visible.bottom() - 3 * size
+    painter.drawLine(QPointF(x - size, base), QPointF(x, tip))
+    painter.drawLine(QPointF(x + size, base), QPointF(x, tip))

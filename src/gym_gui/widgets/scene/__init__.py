@@ -1,1 +1,1 @@
-"""Grid and text scenes of an environment, painted."""
+"""Rendering of grid and text scenes."""

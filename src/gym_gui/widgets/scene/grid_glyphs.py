@@ -1,6 +1,6 @@
-"""What is drawn on cells: goals, holes, doors, keys, balls, boxes, lava, the agent and its arrow.
+"""Glyphs of a grid: goal, door, key, ball, box, flag, person, agent and arrow.
 
-Each function paints into a square and knows nothing of grids; the grid and its legend use them.
+Each function paints into a square. Used by the grid and by its legend.
 """
 
 import math
@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from gym_gui.runtime.models.theme_model import SERIES, Colours
 from mosaic.envs.scenes.scene import Agent, ColourRole, Direction, GridCell
 
-_HUES: dict[ColourRole, str] = {
+_ROLE_COLOURS: dict[ColourRole, str] = {
     "red": SERIES[1],
     "green": SERIES[2],
     "blue": SERIES[0],
@@ -19,24 +19,24 @@ _HUES: dict[ColourRole, str] = {
     "yellow": SERIES[4],
     "grey": SERIES[7],
 }
-_TURNS: dict[Direction, float] = {"right": 0.0, "down": 90.0, "left": 180.0, "up": 270.0}
+_ROTATIONS: dict[Direction, float] = {"right": 0.0, "down": 90.0, "left": 180.0, "up": 270.0}
 _NO_PEN = Qt.PenStyle.NoPen
 _NO_BRUSH = Qt.BrushStyle.NoBrush
 
 
-def hue(role: ColourRole, colours: Colours) -> QColor:
-    """What a scene calls red, in this theme; plain ones are the cell's own ink."""
-    if role in _HUES:
-        return QColor(_HUES[role])
+def role_colour(role: ColourRole, colours: Colours) -> QColor:
+    """The colour of a role in this theme; `plain` is the text colour of a cell."""
+    if role in _ROLE_COLOURS:
+        return QColor(_ROLE_COLOURS[role])
     return QColor({"danger": colours.bad, "goal": colours.cell_goal}.get(role, colours.on_cell))
 
 
-def inner(square: QRectF, share: float) -> QRectF:
-    """The square of that share of its side, in its middle."""
-    side = square.width() * share
-    place = QRectF(0, 0, side, side)
-    place.moveCenter(square.center())
-    return place
+def inner_square(square: QRectF, scale: float) -> QRectF:
+    """A concentric square with `scale` times the side."""
+    side = square.width() * scale
+    inner = QRectF(0, 0, side, side)
+    inner.moveCenter(square.center())
+    return inner
 
 
 def draw_star(painter: QPainter, square: QRectF, colour: QColor) -> None:
@@ -52,7 +52,7 @@ def draw_star(painter: QPainter, square: QRectF, colour: QColor) -> None:
 
 
 def draw_arrow(painter: QPainter, square: QRectF, direction: Direction, colour: QColor) -> None:
-    """Filled, not stroked: a hundred of them are painted at once."""
+    """A filled polygon, which is faster than a stroked path."""
     half = square.width() / 2
     shaft, head = half * 0.11, half * 0.62
     points = [
@@ -66,7 +66,7 @@ def draw_arrow(painter: QPainter, square: QRectF, direction: Direction, colour: 
     ]
     painter.save()
     painter.translate(square.center())
-    painter.rotate(_TURNS[direction])
+    painter.rotate(_ROTATIONS[direction])
     painter.setPen(_NO_PEN)
     painter.setBrush(colour)
     painter.drawPolygon(QPolygonF(points))
@@ -74,39 +74,39 @@ def draw_arrow(painter: QPainter, square: QRectF, direction: Direction, colour: 
 
 
 def draw_agent(painter: QPainter, square: QRectF, agent: Agent, body: QColor, ink: QColor) -> None:
-    """A disc with a nose where it looks; what it carries and who rides along are on it."""
-    disc = inner(square, 0.62)
+    """A disc with a pointer in its direction, and a badge for a passenger."""
+    disc = inner_square(square, 0.62)
     painter.setPen(QPen(ink, max(1.5, disc.width() * 0.08)))
     painter.setBrush(body)
     painter.drawEllipse(disc)
     if agent.direction is not None:
         painter.save()
         painter.translate(disc.center())
-        painter.rotate(_TURNS[agent.direction])
+        painter.rotate(_ROTATIONS[agent.direction])
         reach = disc.width() / 2
         painter.setPen(_NO_PEN)
         painter.setBrush(ink)
-        nose = [
+        pointer = [
             QPointF(reach * 0.62, 0),
             QPointF(-reach * 0.3, -reach * 0.48),
             QPointF(-reach * 0.06, 0),
             QPointF(-reach * 0.3, reach * 0.48),
         ]
-        painter.drawPolygon(QPolygonF(nose))
+        painter.drawPolygon(QPolygonF(pointer))
         painter.restore()
     if agent.passenger:
-        badge = inner(square, 0.34)
+        badge = inner_square(square, 0.34)
         badge.moveTopRight(square.topRight())
         painter.setPen(QPen(ink, max(1.0, badge.width() * 0.08)))
         painter.setBrush(body)
         painter.drawEllipse(badge)
-        draw_person(painter, inner(badge, 0.66), ink)
+        draw_person(painter, inner_square(badge, 0.66), ink)
 
 
 def draw_person(painter: QPainter, square: QRectF, colour: QColor) -> None:
     painter.setPen(_NO_PEN)
     painter.setBrush(colour)
-    head = inner(square, 0.42)
+    head = inner_square(square, 0.42)
     head.moveTop(square.top())
     painter.drawEllipse(head)
     body = QPainterPath()
@@ -119,7 +119,7 @@ def draw_person(painter: QPainter, square: QRectF, colour: QColor) -> None:
 
 
 def draw_flag(painter: QPainter, square: QRectF, colour: QColor) -> None:
-    """Where a passenger wants to go."""
+    """The destination of a passenger."""
     pen = QPen(colour, max(1.2, square.width() * 0.1))
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     painter.setPen(pen)
@@ -127,25 +127,25 @@ def draw_flag(painter: QPainter, square: QRectF, colour: QColor) -> None:
     painter.drawLine(QPointF(pole, square.top()), QPointF(pole, square.bottom()))
     painter.setBrush(colour)
     middle = square.top() + square.height() * 0.32
-    cloth = [
+    triangle = [
         QPointF(pole, square.top()),
         QPointF(square.right(), middle),
         QPointF(pole, square.top() + square.height() * 0.64),
     ]
-    painter.drawPolygon(QPolygonF(cloth))
+    painter.drawPolygon(QPolygonF(triangle))
 
 
-def draw_thing(painter: QPainter, square: QRectF, cell: GridCell, colours: Colours) -> None:
-    """What lies on a cell: a key, a ball, a box or a door."""
-    colour = hue(cell.colour, colours)
+def draw_object(painter: QPainter, square: QRectF, cell: GridCell, colours: Colours) -> None:
+    """The object on a cell: key, ball, box or door."""
+    colour = role_colour(cell.colour, colours)
     if cell.kind == "key":
-        _draw_key(painter, inner(square, 0.6), colour)
+        _draw_key(painter, inner_square(square, 0.6), colour)
     elif cell.kind == "ball":
         painter.setPen(QPen(colour.darker(130), max(1.0, square.width() * 0.03)))
         painter.setBrush(colour)
-        painter.drawEllipse(inner(square, 0.56))
+        painter.drawEllipse(inner_square(square, 0.56))
     elif cell.kind == "box":
-        _draw_box(painter, inner(square, 0.6), colour)
+        _draw_box(painter, inner_square(square, 0.6), colour)
     elif cell.kind == "door":
         _draw_door(painter, square, cell, colour, QColor(colours.cell))
 
@@ -176,19 +176,19 @@ def _draw_box(painter: QPainter, square: QRectF, colour: QColor) -> None:
 
 
 def _draw_door(
-    painter: QPainter, square: QRectF, cell: GridCell, colour: QColor, ground: QColor
+    painter: QPainter, square: QRectF, cell: GridCell, colour: QColor, background: QColor
 ) -> None:
-    """Open: a frame with the leaf aside. Closed: a leaf with a knob. Locked: with a keyhole."""
-    frame = inner(square, 0.86)
+    """Open: a frame with the leaf at the side. Closed: a leaf with a knob. Locked: a keyhole."""
+    frame = inner_square(square, 0.86)
     painter.setPen(QPen(colour, max(1.5, square.width() * 0.08)))
-    painter.setBrush(ground if cell.state == "open" else colour.lighter(125))
+    painter.setBrush(background if cell.state == "open" else colour.lighter(125))
     painter.drawRoundedRect(frame, 3, 3)
     painter.setPen(_NO_PEN)
     painter.setBrush(colour.darker(180) if cell.state != "open" else colour)
     if cell.state == "open":
         painter.drawRect(QRectF(frame.left(), frame.top(), frame.width() * 0.22, frame.height()))
         return
-    knob = inner(frame, 0.18)
+    knob = inner_square(frame, 0.18)
     if cell.state == "closed":
         knob.moveCenter(QPointF(frame.right() - frame.width() * 0.22, frame.center().y()))
         painter.drawEllipse(knob)

@@ -1,1 +1,1 @@
-"""Tables of a million rows, of which the visible ones are painted."""
+"""Tables for millions of rows: only visible rows are read and painted."""

@@ -1,4 +1,4 @@
-"""DataTable: a table view set up for many rows: one height, no widgets, nothing measured."""
+"""DataTable: a table view for many rows: fixed row height, no cell widgets, computed widths."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,18 +7,18 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.tables.cell_painter import ROW_HEIGHTS, CellDelegate
+from gym_gui.widgets.tables.cell_delegate import ROW_HEIGHT_EMS, CellDelegate
 
-_MAX_TEXT = 48
-"""More characters than this a text is not given room for."""
-_MIN_TEXT = 6
-"""So many it keeps where there is too little room."""
-_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
+_MAX_TEXT_CHARS = 48
+"""A text column grows to at most this width."""
+_MIN_TEXT_CHARS = 6
+"""A text column shrinks to at minimum this width."""
+_END_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
 
 
 class DataTable(QTableView):
-    """Rows are chosen whole. Enter or a double click chooses one for good."""
+    """Selects whole rows; Enter or a double click activates one."""
 
     row_activated = Signal(int)
     copy_requested = Signal()
@@ -31,27 +31,26 @@ class DataTable(QTableView):
         theme: ThemeModel,
         parent: QWidget | None = None,
         *,
-        numbers: Sequence[int] = (),
-        dispensable: Sequence[int] = (),
+        number_columns: Sequence[int] = (),
+        optional_columns: Sequence[int] = (),
     ) -> None:
-        """`widths` are in characters; what is left over goes to the negative ones.
+        """`widths` are in characters; columns with a negative width share the remaining width.
 
-        Columns of `numbers` get the room of their longest one; those of texts that may grow, too,
-        as long as there is any. Where there is too little, the `dispensable` columns go, the first
-        one first, and then the texts give way.
+        `number_columns` are as wide as their longest number. If the table is too narrow,
+        `optional_columns` are hidden, the first one first; then text columns shrink.
         """
         super().__init__(parent)
         self._widths = tuple(widths)
-        self._numbers = frozenset(numbers)
+        self._number_columns = frozenset(number_columns)
         self._longest: dict[int, str] = {}
         self._delegate = delegate
-        self._dispensable = tuple(dispensable)
+        self._optional_columns = tuple(optional_columns)
         self._unused: set[int] = set()
         delegate.setParent(self)
         self.setModel(model)
         self.setItemDelegate(delegate)
-        # Later: columns do not change while they are painted.
-        delegate.widened.connect(self._make_room, Qt.ConnectionType.QueuedConnection)
+        # Queued, because columns must not change while they are painted.
+        delegate.column_widened.connect(self._widen, Qt.ConnectionType.QueuedConnection)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -63,30 +62,30 @@ class DataTable(QTableView):
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHTS))
+        rows.setDefaultSectionSize(round(self.fontMetrics().height() * ROW_HEIGHT_EMS))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        # With the table's own, it would look at all rows for each heading that it paints.
+        # With the selection model of the table, it would visit all rows for each painted section.
         header.setSelectionModel(QItemSelectionModel(model, header))
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("0" * 4))
         theme.changed.connect(self.viewport().update)
         self.doubleClicked.connect(lambda index: self.row_activated.emit(index.row()))
-        self.share_width()
+        self.distribute_width()
 
-    def chosen_rows(self) -> list[int]:
-        """In order. Of a whole table that is chosen, all of them."""
-        chosen = self.selectionModel().selection()
-        parts = (chosen.at(place) for place in range(chosen.size()))
-        return sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
+    def selected_rows(self) -> list[int]:
+        """Sorted."""
+        selection = self.selectionModel().selection()
+        ranges = (selection.at(index) for index in range(selection.size()))
+        return sorted({row for item in ranges for row in range(item.top(), item.bottom() + 1)})
 
-    def put_on_clipboard(self, text: str) -> None:
+    def copy_to_clipboard(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_requested.emit()
-        elif event.key() in _ENDS and not event.modifiers() & ~_KEYPAD:
+        elif event.key() in _END_KEYS and not event.modifiers() & ~_KEYPAD:
             last = self.model().rowCount() - 1
             self.setCurrentIndex(
                 self.model().index(0 if event.key() == Qt.Key.Key_Home else last, 0)
@@ -101,86 +100,88 @@ class DataTable(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        self.share_width()
+        self.distribute_width()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and hasattr(self, "_widths"):
             self.verticalHeader().setDefaultSectionSize(
-                round(self.fontMetrics().height() * ROW_HEIGHTS)
+                round(self.fontMetrics().height() * ROW_HEIGHT_EMS)
             )
-            self.share_width()
+            self.distribute_width()
 
-    def use_column(self, column: int, is_used: bool) -> None:
-        """A column that has nothing to say takes no room."""
+    def set_column_used(self, column: int, is_used: bool) -> None:
+        """Hide a column that has no content."""
         if is_used == (column in self._unused):
             self._unused ^= {column}
-            self.share_width()
+            self.distribute_width()
 
-    def use_columns(self, columns: Collection[int]) -> None:
-        """These, and no others, as far as there is room."""
+    def set_used_columns(self, columns: Collection[int]) -> None:
+        """Show only these columns, as far as the width permits."""
         self._unused = set(range(len(self._widths))) - set(columns)
-        self.share_width()
+        self.distribute_width()
 
-    def forget_widths(self) -> None:
-        """What is shown from now on is something else."""
-        self._delegate.forget_widths()
+    def reset_widths(self) -> None:
+        """Forget the longest texts, for other content."""
+        self._delegate.reset_widths()
         self._longest.clear()
-        self.share_width()
+        self.distribute_width()
 
-    def _make_room(self, column: int, text: str) -> None:
+    def _widen(self, column: int, text: str) -> None:
         self._longest[column] = text
-        self.share_width()
+        self.distribute_width()
 
-    def share_width(self) -> None:
-        """Each column what it needs; what is left over to those that may grow."""
+    def distribute_width(self) -> None:
+        """Give each column its preferred width, and the remaining width to those that may grow."""
         edge = self.fontMetrics().height()
         needed = {
             column: self._preferred_width(column) + edge
             for column in range(len(self._widths))
             if column not in self._unused
         }
-        room = self.viewport().width()
-        for column in self._dispensable:
-            if sum(needed.values()) > room:
+        available = self.viewport().width()
+        for column in self._optional_columns:
+            if sum(needed.values()) > available:
                 needed.pop(column, None)
-        self._give_way(needed, room)
-        spare = max(0, room - sum(needed.values()))
+        self._shrink_texts(needed, available)
+        spare = max(0, available - sum(needed.values()))
         growing = {column: -self._widths[column] for column in needed if self._widths[column] < 0}
         for column in range(len(self._widths)):
             self.setColumnHidden(column, column not in needed)
             if column in needed:
-                share = growing.get(column, 0.0) / (sum(growing.values()) or 1.0)
-                self.setColumnWidth(column, needed[column] + int(spare * share))
+                fraction = growing.get(column, 0.0) / (sum(growing.values()) or 1.0)
+                self.setColumnWidth(column, needed[column] + int(spare * fraction))
 
     def _preferred_width(self, column: int) -> int:
         metrics, width = self.fontMetrics(), self._widths[column]
-        usual = round(abs(width) * metrics.averageCharWidth())
+        default = round(abs(width) * metrics.averageCharWidth())
         text = self._longest.get(column, "")
-        if column in self._numbers:
+        if column in self._number_columns:
             heading = str(self.model().headerData(column, Qt.Orientation.Horizontal) or "")
-            return max(usual, _widest(metrics, text), metrics.horizontalAdvance(heading) + 2)
+            return max(
+                default, _widest_number(metrics, text), metrics.horizontalAdvance(heading) + 2
+            )
         if width > 0 or not text:
-            return usual
-        return max(usual, metrics.horizontalAdvance(text[:_MAX_TEXT]) + 2)
+            return default
+        return max(default, metrics.horizontalAdvance(text[:_MAX_TEXT_CHARS]) + 2)
 
-    def _give_way(self, needed: dict[int, int], room: int) -> None:
-        """Texts make room for numbers, the longest of them first."""
+    def _shrink_texts(self, needed: dict[int, int], available: int) -> None:
+        """Shrink text columns until all columns fit, the widest first."""
         metrics = self.fontMetrics()
-        least = metrics.averageCharWidth() * _MIN_TEXT + metrics.height()
-        texts = [column for column in needed if column not in self._numbers]
-        while (missing := sum(needed.values()) - room) > 0:
+        minimum = metrics.averageCharWidth() * _MIN_TEXT_CHARS + metrics.height()
+        texts = [column for column in needed if column not in self._number_columns]
+        while (excess := sum(needed.values()) - available) > 0:
             widest = max(texts, key=lambda column: needed[column], default=None)
-            if widest is None or needed[widest] <= least:
+            if widest is None or needed[widest] <= minimum:
                 return
             others = [needed[column] for column in texts if needed[column] < needed[widest]]
-            needed[widest] = max(least, needed[widest] - missing, max(others, default=least) - 1)
+            needed[widest] = max(minimum, needed[widest] - excess, max(others, default=minimum) - 1)
 
 
-def _widest(metrics: QFontMetrics, number: str) -> int:
-    """The room of any number of that length."""
+def _widest_number(metrics: QFontMetrics, number: str) -> int:
+    """The width of any number with this many characters."""
     zeros = "".join(
-        "0" if sign.isdigit() or sign in "-\N{MINUS SIGN}+" else sign for sign in number
+        "0" if char.isdigit() or char in "-\N{MINUS SIGN}+" else char for char in number
     )
-    signs = metrics.horizontalAdvance("\N{MINUS SIGN}") - metrics.horizontalAdvance("0")
-    return metrics.horizontalAdvance(zeros) + max(0, signs) + 2 if number else 0
+    extra = metrics.horizontalAdvance("\N{MINUS SIGN}") - metrics.horizontalAdvance("0")
+    return metrics.horizontalAdvance(zeros) + max(0, extra) + 2 if number else 0

@@ -1,14 +1,14 @@
-"""A number that changes leaves its surroundings alone."""
+"""SteadyLabel: frequent changes of its text cause no layout."""
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.widgets.steady_label import SteadyLabel
+from gym_gui.widgets.labels import SteadyLabel
 
 
-class _Layouts(QObject):
-    """Counts how often a widget is laid out anew."""
+class _LayoutCounter(QObject):
+    """Counts layout requests of a widget."""
 
     count = 0
 
@@ -17,11 +17,9 @@ class _Layouts(QObject):
         return False
 
 
-def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(
-    qapp: QApplication, qtbot: QtBot
-) -> None:
-    """The window is laid out once for a longer text, and never for one that fits."""
-    page, label, layouts = QWidget(), SteadyLabel("0000"), _Layouts()
+def test_only_a_longer_text_requests_a_layout(qapp: QApplication, qtbot: QtBot) -> None:
+    """A text that fits requests none."""
+    page, label, layouts = QWidget(), SteadyLabel("0000"), _LayoutCounter()
     QHBoxLayout(page).addWidget(label)
     qtbot.addWidget(page)
     with qtbot.waitExposed(page):
@@ -32,9 +30,9 @@ def test_another_number_asks_for_no_layout_and_a_longer_one_gets_room(
     for number in range(50):
         label.setText(str(number))
         qapp.processEvents()
-    fitting = layouts.count
+    count_before = layouts.count
     label.setText("1,234,567.89")
-    qtbot.waitUntil(lambda: layouts.count > fitting)
+    qtbot.waitUntil(lambda: layouts.count > count_before)
 
-    assert fitting == 0
+    assert count_before == 0
     assert label.width() >= label.fontMetrics().horizontalAdvance("1,234,567.89")

@@ -1,24 +1,41 @@
-"""SegmentedControl: a few choices side by side, of which one holds (Human | Hybrid | Agent)."""
+"""Buttons: SegmentedControl selects one of a few options, CopyButton copies a text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QGuiApplication,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.widgets.mixing import mixed
+from gym_gui.widgets.icons import set_icon
+from gym_gui.widgets.styling import blend
 
+_CONFIRM_MS = 1_200
 _RADIUS = 6.0
-_USUAL_EMS = 2.0
-_LOW_EMS = 1.5
+_NORMAL_EMS = 2.0
+_COMPACT_EMS = 1.5
 
 
 class SegmentedControl(QWidget):
-    """Tab reaches the one that holds, the arrow keys change it."""
+    """Options side by side, such as Human | Hybrid | Agent. Arrow keys change the selection."""
 
-    chosen = Signal(str)
-    """By the person, not by `choose`."""
+    activated = Signal(str)
+    """The user selected an option; not emitted by `set_current`."""
 
     def __init__(
         self,
@@ -26,9 +43,9 @@ class SegmentedControl(QWidget):
         theme: ThemeModel,
         parent: QWidget | None = None,
         *,
-        is_low: bool = False,
+        is_compact: bool = False,
     ) -> None:
-        """`options` are ids and texts; the first one holds. A low one fits into a row of tabs."""
+        """`options` are ids and texts; the first one is selected. `is_compact`: for tab bars."""
         super().__init__(parent)
         self._group = QButtonGroup(self)
         self._segments: dict[str, _Segment] = {}
@@ -37,33 +54,33 @@ class SegmentedControl(QWidget):
         layout.setSpacing(0)
         for index, (option, text) in enumerate(options):
             segment = _Segment(text, theme, index == 0, index == len(options) - 1)
-            if is_low:
-                segment.height_ems = _LOW_EMS
-                segment.setProperty("role", "low")
+            if is_compact:
+                segment.height_ems = _COMPACT_EMS
+                segment.setProperty("role", "compact")
             segment.toggled.connect(self._repaint)
             self._segments[option] = segment
             self._group.addButton(segment)
             layout.addWidget(segment, 1)
         next(iter(self._segments.values())).setChecked(True)
-        # A mouse, a key and a screen reader all end here; `choose` does not.
-        self._group.buttonClicked.connect(lambda _: self.chosen.emit(self.current))
+        # Emitted for mouse, keyboard and screen reader, but not for `setChecked`.
+        self._group.buttonClicked.connect(lambda _: self.activated.emit(self.current))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._repaint)
 
     @property
     def current(self) -> str:
-        return next(option for option, each in self._segments.items() if each.isChecked())
+        return next(option for option, segment in self._segments.items() if segment.isChecked())
 
-    def choose(self, option: str) -> None:
+    def set_current(self, option: str) -> None:
         self._segments[option].setChecked(True)
 
-    def set_enabled_option(self, option: str, is_enabled: bool, why: str = "") -> None:
-        """`why` it is not enabled is its tooltip."""
+    def set_option_enabled(self, option: str, is_enabled: bool, reason: str = "") -> None:
+        """`reason` is the tool tip while the option is disabled."""
         self._segments[option].setEnabled(is_enabled)
-        self._segments[option].setToolTip("" if is_enabled else why)
+        self._segments[option].setToolTip("" if is_enabled else reason)
 
-    def set_tip(self, option: str, tip: str) -> None:
-        self._segments[option].setToolTip(tip)
+    def set_option_tool_tip(self, option: str, text: str) -> None:
+        self._segments[option].setToolTip(text)
 
     def _repaint(self) -> None:
         for segment in self._segments.values():
@@ -71,11 +88,11 @@ class SegmentedControl(QWidget):
 
 
 class _Segment(QPushButton):
-    """One of the choices; paints its part of the common frame."""
+    """One option; paints its part of the common outline."""
 
     def __init__(self, text: str, theme: ThemeModel, is_first: bool, is_last: bool) -> None:
         super().__init__(text)
-        self.height_ems = _USUAL_EMS
+        self.height_ems = _NORMAL_EMS
         self._theme = theme
         self._is_first = is_first
         self._is_last = is_last
@@ -109,13 +126,13 @@ class _Segment(QPushButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = self._outline(0.5)
-        ground = QColor(colours.surface)
+        background = QColor(colours.surface)
         if self.isChecked():
-            ground = QColor(colours.selection)
+            background = QColor(colours.selection)
         elif self.underMouse() and self.isEnabled():
-            ground = QColor(colours.raised)
-        painter.fillPath(outline, ground)
-        edge = mixed(colours.accent, colours.line, 0.55) if self.isChecked() else colours.line
+            background = QColor(colours.raised)
+        painter.fillPath(outline, background)
+        edge = blend(colours.accent, colours.line, 0.55) if self.isChecked() else colours.line
         painter.setPen(QPen(QColor(edge), 1.0))
         painter.drawPath(outline)
         if self.hasFocus():
@@ -130,10 +147,10 @@ class _Segment(QPushButton):
         painter.end()
 
     def _outline(self, inset: float) -> QPainterPath:
-        """Round where the control ends, straight towards the neighbours."""
+        """Rounded at the ends of the control, straight between segments."""
         box = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
         if inset < 1.0 and not self._is_first:
-            # Neighbours share one line.
+            # Adjacent segments share one line.
             box.setLeft(box.left() - 1.0)
         radius = max(_RADIUS - inset, 2.0)
         path = QPainterPath()
@@ -144,3 +161,27 @@ class _Segment(QPushButton):
         if not self._is_last:
             path.addRect(QRectF(box.right() - radius, box.top(), radius, box.height()))
         return path.simplified()
+
+
+class CopyButton(QToolButton):
+    """Copies the result of `text` to the clipboard, and confirms with a check mark."""
+
+    def __init__(
+        self, name: str, text: Callable[[], str], theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._text = text
+        self._theme = theme
+        self._confirmation = QTimer(self)
+        self._confirmation.setSingleShot(True)
+        self._confirmation.setInterval(_CONFIRM_MS)
+        self._confirmation.timeout.connect(lambda: set_icon(self, "copy", theme, "muted"))
+        self.setToolTip(name)
+        self.setAccessibleName(name)
+        set_icon(self, "copy", theme, "muted")
+        self.clicked.connect(self._copy)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._text())
+        set_icon(self, "check", self._theme, "good")
+        self._confirmation.start()

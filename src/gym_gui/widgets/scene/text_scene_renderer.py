@@ -1,4 +1,4 @@
-"""Painting a `TextScene`: titled lines of cards, such as the hands of a game of Blackjack."""
+"""Rendering of a `TextScene`: titled rows of cards, such as the hands of Blackjack."""
 
 from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -7,31 +7,31 @@ from gym_gui.runtime.models.theme_model import Colours
 from mosaic.envs.scenes.scene import TextLine, TextScene
 
 _HIDDEN = "?"
-_MAX_LINE_SHARE = 0.3
+_MAX_LINE_FRACTION = 0.3
 _CARD_RATIO = 0.7
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 def paint_text_scene(
-    painter: QPainter, scene: TextScene, room: QSizeF, colours: Colours, text_height: float
+    painter: QPainter, scene: TextScene, size: QSizeF, colours: Colours, text_height: float
 ) -> None:
-    """In the middle of the room; cards are as large as the longest line allows."""
+    """Centred in `size`; the longest row determines the size of the cards."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    most_cards = max([3, *(len(line.values) for line in scene.lines)])
+    card_count = max([3, *(len(line.values) for line in scene.lines)])
     title_height = text_height * 1.6
     height = min(
-        room.height() * _MAX_LINE_SHARE,
-        (room.height() - text_height * 4) / max(1, len(scene.lines)) - title_height,
-        room.width() * 0.8 / most_cards / (_CARD_RATIO * 1.14),
+        size.height() * _MAX_LINE_FRACTION,
+        (size.height() - text_height * 4) / max(1, len(scene.lines)) - title_height,
+        size.width() * 0.8 / card_count / (_CARD_RATIO * 1.14),
         text_height * 9,
     )
     height = max(text_height * 2, height)
     block = height + title_height + text_height
-    width = most_cards * height * _CARD_RATIO * 1.14
-    left = (room.width() - width) / 2
-    top = (room.height() - block * len(scene.lines)) / 2
+    width = card_count * height * _CARD_RATIO * 1.14
+    left = (size.width() - width) / 2
+    top = (size.height() - block * len(scene.lines)) / 2
     for line in scene.lines:
-        _paint_title(painter, QRectF(left, top, room.width() - left, title_height), line, colours)
+        _paint_title(painter, QRectF(left, top, size.width() - left, title_height), line, colours)
         for index, value in enumerate(line.values):
             card = QRectF(0, 0, height * _CARD_RATIO, height)
             card.moveTopLeft(
@@ -41,18 +41,18 @@ def paint_text_scene(
         top += block
 
 
-def _paint_title(painter: QPainter, place: QRectF, line: TextLine, colours: Colours) -> None:
+def _paint_title(painter: QPainter, rect: QRectF, line: TextLine, colours: Colours) -> None:
     font = painter.font()
     painter.save()
     font.setBold(True)
     painter.setFont(font)
     painter.setPen(QColor(colours.text))
-    painter.drawText(place, _LEFT, line.title)
+    painter.drawText(rect, _LEFT, line.title)
     used = painter.fontMetrics().horizontalAdvance(line.title + "  ")
     font.setBold(False)
     painter.setFont(font)
     painter.setPen(QColor(colours.muted))
-    painter.drawText(place.adjusted(used, 0, 0, 0), _LEFT, line.note)
+    painter.drawText(rect.adjusted(used, 0, 0, 0), _LEFT, line.note)
     painter.restore()
 
 
