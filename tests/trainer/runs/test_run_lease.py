@@ -180,7 +180,7 @@ def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
 @pytest.mark.process
 def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
     """The run outlives its client by two leases, not more."""
-    run_id = _submit(daemon, 1.0)
+    run_id = _submit(daemon, 3.0)
     code = (
         "import sys, time; from mosaic.client import TrainerClient\n"
         "client = TrainerClient.connect(sys.argv[1])\n"
@@ -189,7 +189,10 @@ def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
     command = [sys.executable, "-c", code, str(daemon.home.path), run_id]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
-        eventually(lambda: "running" in (holder.stdout.readline() if holder.stdout else ""))
+        with _held(daemon, run_id):  # the client may take longer than a lease to start
+            daemon.until(run_id, RunState.RUNNING)
+            while holder.stdout.readline().strip() != "running":
+                assert holder.poll() is None
         for _ in range(20):
             assert holder.stdout.readline().strip() == "running"
         os.kill(holder.pid, signal.SIGKILL)
