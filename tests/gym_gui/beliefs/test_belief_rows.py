@@ -5,13 +5,15 @@ from gym_gui.beliefs.view.bdi_cards import belief_rows
 from gym_gui.beliefs.view.bdi_list import BdiRow
 
 
-def rows(beliefs: str, *, added: str = "", removed: str = "", with_gone: bool = True) -> list[str]:
+def rows(
+    beliefs: str, *, added: str = "", removed: str = "", with_removed: bool = True
+) -> list[str]:
     bdi_state = DisplayedBdiState(
         beliefs=tuple(beliefs.split()),
         added=frozenset(added.split()),
         removed=frozenset(removed.split()),
     )
-    return [row.full_text for row in belief_rows(bdi_state, with_gone=with_gone)]
+    return [row.full_text for row in belief_rows(bdi_state, with_removed=with_removed)]
 
 
 def test_a_changed_value_is_one_row() -> None:
@@ -19,7 +21,7 @@ def test_a_changed_value_is_one_row() -> None:
     result = rows("phase(a) rate(1) rate(2)", added="rate(2)", removed="rate(1)")
     assert result == ["phase(a)", "rate(2) (was 1)"]
     assert result == rows(
-        "phase(a) rate(1) rate(2)", added="rate(2)", removed="rate(1)", with_gone=False
+        "phase(a) rate(1) rate(2)", added="rate(2)", removed="rate(1)", with_removed=False
     )
 
 
@@ -40,5 +42,5 @@ def test_removed_beliefs_can_be_hidden() -> None:
         f"{long} (gone)",
         "map(y) (new)",
     ]
-    assert rows("a b", removed="a", with_gone=False) == ["b"]
+    assert rows("a b", removed="a", with_removed=False) == ["b"]
     assert BdiRow("a").full_text == "a"

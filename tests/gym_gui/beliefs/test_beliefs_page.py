@@ -127,11 +127,11 @@ def test_states_of_a_run_and_of_its_replay(ui: PageUnderTest) -> None:
         BdiRow("phase(explore)"),
         BdiRow("rate(2)", "changed", was="1"),
     ]
-    assert ui.page.header.where.text() == "Episode 1 · step 2"
+    assert ui.page.header.position.text() == "Episode 1 · step 2"
     ui.replay.seek(2)
     assert ui.beliefs == [BdiRow("phase(explore)"), BdiRow("rate(1)")]
-    assert ui.page.header.where.text() == "Episode 1 · step 1, as of episode 0 · step 2"
-    ui.model.choose_when("now")
+    assert ui.page.header.position.text() == "Episode 1 · step 1, as of episode 0 · step 2"
+    ui.model.select_when("now")
     assert "rate(4)" in {row.text for row in ui.beliefs}
     ui.replay.open(run_id, 0)
     ui.wait(lambda: ui.model.follows_replay)
@@ -142,7 +142,7 @@ def test_a_change_after_the_last_step_can_be_replayed(ui: PageUnderTest) -> None
     run_id = ui.run(thoughts=1)
     ui.wait_for_end()
     ui.wait(lambda: "learner" in ui.model.agents)
-    ui.model.choose_agent("learner")
+    ui.model.select_agent("learner")
     timeline = ui.model.timeline
     ui.wait(lambda: timeline.rowCount() == 6 and timeline.entry(5).is_after)
     assert timeline.row(5).position == f"episode {EPISODES - 1} · after the last step"
@@ -160,7 +160,7 @@ def test_a_thousand_changes_a_second(ui: PageUnderTest, monkeypatch: pytest.Monk
     monkeypatch.setattr(bdi_history, "MAX_ENTRIES", 3_000)
     run_id = ui.run(thoughts=4_000, pause_s=0.05)
     ui.wait(lambda: "learner" in ui.model.agents)
-    ui.model.choose_agent("learner")
+    ui.model.select_agent("learner")
     ui.wait_for_end()
     ui.wait(lambda: "thought(4000)" in ui.model.bdi_state.beliefs)
     assert ui.model.dropped > 0
@@ -185,7 +185,7 @@ def test_a_failed_read_is_displayed(ui: PageUnderTest, monkeypatch: pytest.Monke
         broken.setattr(bdi_history, "fetch_changes", _fail)
         run_id = ui.run(thoughts=3_000)
         ui.wait(lambda: "learner" in ui.model.agents)
-        ui.model.choose_agent("learner")
+        ui.model.select_agent("learner")
         ui.wait_for_end()
         ui.wait(lambda: ui.model.dropped > 0)
         ui.replay.open(run_id, 1)

@@ -52,15 +52,15 @@ class BdiTimeline(QAbstractListModel):
         """Reset the rows for another run, agent or filter."""
         self.beginResetModel()
         self.agent, self.needle = agent, needle.strip().lower()
-        mine = [entry for entry in entries if entry.agent == agent]
-        self.total = len(mine)
-        self._rows = self._filter(mine)
+        own = [entry for entry in entries if entry.agent == agent]
+        self.total = len(own)
+        self._rows = self._filter(own)
         self.endResetModel()
 
     def add(self, entries: Sequence[BdiEntry]) -> None:
-        mine = [entry for entry in entries if entry.agent == self.agent and not entry.is_after]
-        self.total += len(mine)
-        matching = self._filter(mine)
+        own = [entry for entry in entries if entry.agent == self.agent and not entry.is_after]
+        self.total += len(own)
+        matching = self._filter(own)
         if matching:
             first = len(self._rows)
             self.beginInsertRows(_NO_PARENT, first, first + len(matching) - 1)

@@ -43,7 +43,7 @@ class DisplayedBdiState:
     goals: tuple[str, ...] = ()
     intentions: tuple[Intention, ...] = ()
     plan: str = ""
-    """The plan that fired at this step; goal_text the last one that fired."""
+    """The plan that fired at this step; otherwise the last one that fired."""
     has_fired: bool = False
     confidence: float | None = None
     position: StepPosition | None = None
@@ -100,7 +100,7 @@ class BeliefsModel(QObject):
         self._last_changes: list[BdiChange] = []
         """Changes of the selected agent in the last batch."""
         self._cache = BdiHistoryCache(link, tasks, self)
-        self._is_in_sight = False
+        self._is_visible = False
         self._was_finished = False
         self._next_update_at = 0.0
         selected.changed.connect(self._follow_run)
@@ -184,20 +184,20 @@ class BeliefsModel(QObject):
 
     # Actions.
 
-    def set_in_sight(self, is_in_sight: bool) -> None:
-        self._is_in_sight = is_in_sight
-        if is_in_sight:
+    def set_visible(self, is_visible: bool) -> None:
+        self._is_visible = is_visible
+        if is_visible:
             self._follow_run()
             self._ticker.wake()
 
-    def choose_agent(self, agent: str) -> None:
+    def select_agent(self, agent: str) -> None:
         if agent != self.agent:
             self.agent = agent
             self._last_changes = []
             self.timeline.show(self._history.entries, agent, self.timeline.needle)
             self._update()
 
-    def choose_when(self, when: When) -> None:
+    def select_when(self, when: When) -> None:
         self.when = when
         self._last_changes = []
         self._update()
@@ -228,8 +228,8 @@ class BeliefsModel(QObject):
     def _follow_run(self) -> None:
         """Read the selected run if the page is visible; stop reading the previous one."""
         run_id = self._selected.run_id
-        if run_id != self.run_id and (self._is_in_sight or self.run_id):
-            self._start(run_id if self._is_in_sight else "")
+        if run_id != self.run_id and (self._is_visible or self.run_id):
+            self._start(run_id if self._is_visible else "")
         run = self._selected.run
         self.timeline.run_started = run.started_at if run else None
 
@@ -243,7 +243,7 @@ class BeliefsModel(QObject):
         self._update()
 
     def _on_tick(self) -> bool:
-        if not self._is_in_sight or not self.run_id:
+        if not self._is_visible or not self.run_id:
             return False
         now = time.monotonic()
         if now < self._next_update_at:
@@ -295,7 +295,7 @@ class BeliefsModel(QObject):
             self._update()
 
     def _on_replay_moved(self) -> None:
-        if self._is_in_sight and self.follows_replay:
+        if self._is_visible and self.follows_replay:
             self._update()
 
     def _update(self) -> None:

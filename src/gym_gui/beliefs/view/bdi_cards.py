@@ -13,8 +13,8 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 _MAX_OLD_VALUE_CHARS = 20
 
 
-def belief_rows(bdi_state: DisplayedBdiState, *, with_gone: bool) -> list[BdiRow]:
-    """Return the rows of the beliefs; `with_gone` includes removed ones."""
+def belief_rows(bdi_state: DisplayedBdiState, *, with_removed: bool) -> list[BdiRow]:
+    """Return the rows of the beliefs; `with_removed` includes removed ones."""
     before = _old_values(bdi_state)
     replaced = {old for old, _ in before.values()}
     rows = []
@@ -23,7 +23,7 @@ def belief_rows(bdi_state: DisplayedBdiState, *, with_gone: bool) -> list[BdiRow
             rows.append(BdiRow(text, "changed", was=before[text][1]))
         elif text not in bdi_state.removed:
             rows.append(BdiRow(text, "new" if text in bdi_state.added else ""))
-        elif with_gone and text not in replaced:
+        elif with_removed and text not in replaced:
             rows.append(BdiRow(text, "gone"))
     return rows
 
@@ -47,7 +47,7 @@ def _unique_by_name(beliefs: Iterable[str]) -> dict[str, str]:
 
 
 _MIN_THREE_COLUMNS_EM = 42
-"""Minimum width in ems for three columns; goal_text two."""
+"""Minimum width in ems for three columns; below it there are two."""
 _REMOVED_VISIBLE_MS = 4_000
 
 
@@ -112,11 +112,11 @@ class BdiCards(QWidget):
         self._grid.setRowStretch(1, 0 if is_wide else 1)
 
     def _hide_removed(self) -> None:
-        self._show(with_gone=False)
+        self._show(with_removed=False)
 
-    def _show(self, *, with_gone: bool = True) -> None:
+    def _show(self, *, with_removed: bool = True) -> None:
         bdi_state = self._bdi_state
-        beliefs = belief_rows(bdi_state, with_gone=with_gone)
+        beliefs = belief_rows(bdi_state, with_removed=with_removed)
         for card in self._cards:
             card.show_known(bdi_state.is_known)
         held = len(bdi_state.beliefs) - len(bdi_state.removed)

@@ -16,8 +16,8 @@ _CONFIDENCE_MAX = 1_000
 class BdiHeader(QWidget):
     """Call `update_header` after the model has changed."""
 
-    agent_chosen = Signal(str)
-    when_chosen = Signal(str)
+    agent_selected = Signal(str)
+    when_selected = Signal(str)
 
     def __init__(
         self, model: BeliefsModel, theme: ThemeModel, parent: QWidget | None = None
@@ -26,17 +26,17 @@ class BdiHeader(QWidget):
         self._model = model
         line = self.fontMetrics().height()
         self.state = Badge("", "plain", theme)
-        self.where = ElidedLabel("muted")
+        self.position = ElidedLabel("muted")
         self.agents = QComboBox()
         self.agents.setAccessibleName("Agent")
         self.agents.setToolTip("Displayed agent")
         self.agents.setMinimumContentsLength(6)
-        self.agents.activated.connect(lambda _: self.agent_chosen.emit(self.agents.currentData()))
+        self.agents.activated.connect(lambda _: self.agent_selected.emit(self.agents.currentData()))
         self.when = SegmentedControl((("now", "Now"), ("replay", "Replay")), theme)
         self.when.setAccessibleName("Time of the state")
         self.when.set_option_tool_tip("now", "State now, or at the end of the run")
         self.when.set_option_tool_tip("replay", "State at the replayed step")
-        self.when.activated.connect(self.when_chosen)
+        self.when.activated.connect(self.when_selected)
         self.plan = ElidedLabel("muted")
         self.confidence = QProgressBar()
         self.confidence.setRange(0, _CONFIDENCE_MAX)
@@ -51,7 +51,7 @@ class BdiHeader(QWidget):
         upper = QHBoxLayout()
         upper.setSpacing(line // 2)
         upper.addWidget(self.state)
-        upper.addWidget(self.where, 1)
+        upper.addWidget(self.position, 1)
         upper.addWidget(self.agents)
         upper.addWidget(self.when)
         lower = QHBoxLayout()
@@ -78,10 +78,10 @@ class BdiHeader(QWidget):
                 text = f"{text} · reading…"
             elif bdi_state.as_of:
                 text = f"{text}, as of {bdi_state.as_of}"
-            self.where.show_text(text)
+            self.position.show_text(text)
         else:
             self._update_state("● Live" if model.is_live else "At the end")
-            self.where.show_text(self._newest_text())
+            self.position.show_text(self._newest_text())
         plan = (
             f"Plan {bdi_state.plan} fired" if bdi_state.has_fired else f"Last plan {bdi_state.plan}"
         )

@@ -59,10 +59,10 @@ class BeliefsPage(QWidget):
     def _subscribe(self) -> None:
         model = self._model
         model.changed.connect(self._update)
-        self.header.agent_chosen.connect(model.choose_agent)
-        self.header.when_chosen.connect(lambda when: model.choose_when(cast("When", when)))
+        self.header.agent_selected.connect(model.select_agent)
+        self.header.when_selected.connect(lambda when: model.select_when(cast("When", when)))
         self.timeline.searched.connect(model.search)
-        self.timeline.row_chosen.connect(self._replay_row)
+        self.timeline.row_activated.connect(self._replay_row)
         self.empty.action_triggered.connect(model.retry)
 
     @property
@@ -71,11 +71,11 @@ class BeliefsPage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._model.set_in_sight(True)
+        self._model.set_visible(True)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._model.set_in_sight(False)
+        self._model.set_visible(False)
 
     def _update_banner_margins(self) -> None:
         """Set the same margins as the cards; none while the banner is empty."""

@@ -34,7 +34,7 @@ _IN_LINE = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
 class TimelineView(QWidget):
     """Shows `BdiTimeline`. Scrolls with the newest row, or with the replay."""
 
-    row_chosen = Signal(int)
+    row_activated = Signal(int)
     searched = Signal(str)
 
     def __init__(
@@ -74,8 +74,8 @@ class TimelineView(QWidget):
         column.addWidget(self.list, 1)
         column.addWidget(self.placeholder, 1)
         self.search.textChanged.connect(self.searched)
-        self.list.clicked.connect(lambda index: self.row_chosen.emit(index.row()))
-        self.list.row_entered.connect(self.row_chosen)
+        self.list.clicked.connect(lambda index: self.row_activated.emit(index.row()))
+        self.list.row_entered.connect(self.row_activated)
         self.list.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.list.verticalScrollBar().rangeChanged.connect(lambda *_: self._stay_at_end())
 

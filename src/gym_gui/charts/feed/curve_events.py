@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.charts.feed.curves import Curve, CurveRequest, XAxis
-from gym_gui.charts.feed.downsampling import downsample
+from gym_gui.charts.feed.curves import Curve, CurveRequest, XAxis, downsample
 from gym_gui.charts.feed.episode_curves import MetricKey
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Curves: the data of a run's charts, and how to fetch it from the daemon.
+"""Curves: the data of a run's charts, how to fetch it from the daemon, and downsampling.
 
-The functions block; curve sources call them on threads. NumPy is imported with the first curve, so
-a window without charts does not load it.
+The functions that fetch block; curve sources call them on threads. NumPy is imported with the first
+curve, so a window without charts does not load it.
 """
 
 import json
@@ -155,3 +155,33 @@ def flat_config(details: RunDetails) -> dict[str, str]:
             ):
                 values[name] = value if isinstance(value, str) else json.dumps(value)
     return values
+
+
+def downsample(
+    x: "NDArray[Any]", y: "NDArray[Any]", pairs: int
+) -> "tuple[NDArray[Any], NDArray[Any]]":
+    """Return the minimum and maximum of each block, so that spikes stay; all points if they fit."""
+    import numpy as np  # noqa: PLC0415 - see the module docstring
+
+    size = -(-len(x) // max(pairs, 1))
+    if size <= 2:
+        return x, y
+    block_end = len(x) // size * size
+    blocks = y[:block_end].reshape(-1, size)
+    low = np.where(np.isnan(blocks), np.inf, blocks).argmin(axis=1)
+    high = np.where(np.isnan(blocks), -np.inf, blocks).argmax(axis=1)
+    starts = np.arange(0, block_end, size)
+    extremes = np.stack((starts + np.minimum(low, high), starts + np.maximum(low, high)), axis=1)
+    indices = np.append(extremes.ravel(), _tail_indices(y, block_end))
+    return x[indices], y[indices]
+
+
+def _tail_indices(y: "NDArray[Any]", first: int) -> "NDArray[Any]":
+    """Indices of the extremes after the last full block, and of the last point."""
+    import numpy as np  # noqa: PLC0415 - see the module docstring
+
+    tail = y[first:]
+    last = len(y) - 1
+    if not len(tail) or np.isnan(tail).all():
+        return np.array([last])
+    return np.unique([first + np.nanargmin(tail), first + np.nanargmax(tail), last])

@@ -118,7 +118,7 @@ class ChartsModel(QObject):
         """Show event files without a MOSAIC run; each folder with event files is like a run."""
         self._tasks.run(self, lambda: folders_with_events(folder), self.show, self._notices.fail)
 
-    def set_in_sight(self, is_visible: bool) -> None:
+    def set_visible(self, is_visible: bool) -> None:
         """Set whether the tab is visible; nothing is fetched while it is not."""
         self._feed.suspend(not is_visible)
 

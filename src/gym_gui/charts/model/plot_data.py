@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.charts.feed.curves import Curve
-from gym_gui.charts.feed.downsampling import downsample
+from gym_gui.charts.feed.curves import Curve, downsample
 from gym_gui.charts.model.chart_confidence import MIN_RUNS_FOR_BAND, t_975
 
 Values = NDArray[Any]

@@ -3,7 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -18,15 +19,16 @@ from PySide6.QtWidgets import (
 from gym_gui.charts.model.chart_confidence import BAND_NOTE, MIN_RUNS_FOR_BAND, NO_BAND_NOTE
 from gym_gui.charts.model.chart_metrics import MetricKey, name_of
 from gym_gui.charts.model.charts_model import ChartsModel
-from gym_gui.charts.view.skeleton import PlotSkeleton
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, set_icon
 from gym_gui.widgets.labels import ElidedLabel
+from gym_gui.widgets.styling import blend
 
 if TYPE_CHECKING:
     from gym_gui.charts.view.metric_plot import MetricPlot
 
 _AXIS_TEXT = {"step": "steps", "episode": "episodes", "time": "time"}
+_SKELETON_LINES = 4
 _LINES_HIGH = 11
 _LINES_HIGH_LARGE = 18
 
@@ -229,6 +231,28 @@ class ChartCard(QWidget):
             menu.addAction(text, partial(self.export_requested.emit, self.key, kind))
         more = self._header.more
         menu.popup(more.mapToGlobal(more.rect().bottomLeft()))
+
+
+class PlotSkeleton(QWidget):
+    """Grid lines in place of a plot that is loading."""
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        colours = self._theme.colours
+        ink = blend(colours.line, colours.surface, 0.6)
+        line = self.fontMetrics().height()
+        box = QRectF(self.rect()).adjusted(line * 2.6, line / 2, -line / 2, -line * 1.5)
+        painter = QPainter(self)
+        for number in range(_SKELETON_LINES):
+            y = round(box.top() + box.height() * number / (_SKELETON_LINES - 1)) + 0.5
+            painter.setPen(QPen(ink, 1.0))
+            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
+            painter.fillRect(QRectF(line * 0.9, y - line / 4, line * 1.2, line / 2), ink)
+        painter.end()
 
 
 def _tool(name: IconName, tip: str, theme: ThemeModel) -> QToolButton:

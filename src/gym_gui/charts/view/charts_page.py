@@ -19,9 +19,9 @@ from gym_gui.charts.model.chart_metrics import MetricKey, name_of
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.chart_bar import ChartBar
 from gym_gui.charts.view.chart_board import ChartBoard
+from gym_gui.charts.view.chart_card import PlotSkeleton
 from gym_gui.charts.view.chart_files import render_chart
 from gym_gui.charts.view.run_legend import LegendArea, RunLegend, visible_labels
-from gym_gui.charts.view.skeleton import PageSkeleton
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.empty_state import EmptyState
@@ -112,7 +112,7 @@ class ChartsPage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._model.set_in_sight(True)
+        self._model.set_visible(True)
         if not self._is_loading:
             self._is_loading = True
             # Importing pyqtgraph takes a third of a second: off the UI thread.
@@ -131,7 +131,7 @@ class ChartsPage(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._model.set_in_sight(False)
+        self._model.set_visible(False)
 
     def _on_loaded(self, plots: Any) -> None:
         def make(key: MetricKey) -> "MetricPlot":
@@ -240,3 +240,17 @@ class ChartsPage(QWidget):
     def _title(self) -> str:
         titles = self._model.titles
         return next(iter(titles.values())) if len(titles) == 1 else f"{len(titles)} runs"
+
+
+class PageSkeleton(QWidget):
+    """A large and a small plot, while the names of the metrics are loading."""
+
+    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = self.fontMetrics().height()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line, line, line, line)
+        layout.setSpacing(line)
+        layout.addWidget(PlotSkeleton(theme), 3)
+        layout.addWidget(PlotSkeleton(theme), 2)
+        self.setAccessibleName("Loading metrics")

@@ -36,7 +36,7 @@ _HEADERS = ("run", "environment", "state", "return")
 
 
 class CompareChoice(QAbstractTableModel):
-    """Owned by `CompareModel`. Newest run first; empty until `set_in_sight`."""
+    """Owned by `CompareModel`. Newest run first; empty until `set_visible`."""
 
     chosen_changed = Signal()
 
@@ -47,7 +47,7 @@ class CompareChoice(QAbstractTableModel):
         self._runs = runs
         self._rows: list[RunRecord] = []
         self._search_terms: tuple[str, ...] = ()
-        self._is_in_sight = False
+        self._is_visible = False
         runs.runs_changed.connect(self._refresh_rows)
 
     @property
@@ -59,9 +59,9 @@ class CompareChoice(QAbstractTableModel):
         """Whether there are any runs, regardless of the search."""
         return bool(self._runs.runs)
 
-    def set_in_sight(self, is_visible: bool) -> None:
+    def set_visible(self, is_visible: bool) -> None:
         """Set whether the list is visible; hidden rows are not updated."""
-        self._is_in_sight = is_visible
+        self._is_visible = is_visible
         self._refresh_rows()
 
     def choose(self, run_ids: Sequence[str]) -> None:
@@ -132,7 +132,7 @@ class CompareChoice(QAbstractTableModel):
         return self.toggle(self.run_id(index.row()), is_chosen)
 
     def _refresh_rows(self) -> None:
-        if not self._is_in_sight:
+        if not self._is_visible:
             return
         rows = [run for run in self._runs.runs if self._matches(run)]
         rows.sort(key=lambda run: run.created_at, reverse=True)

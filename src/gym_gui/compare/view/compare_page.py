@@ -82,7 +82,7 @@ class ComparePage(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._model.charts.set_in_sight(False)
+        self._model.charts.set_visible(False)
 
     def _subscribe(self) -> None:
         self._model.changed.connect(self._update)
@@ -126,7 +126,7 @@ class ComparePage(QWidget):
             self._stack.setCurrentIndex(index)
         # Scores are fetched like curves.
         is_needed = not is_choosing and self.tab.current in ("curves", "scores")
-        model.charts.set_in_sight(self.isVisible() and is_needed)
+        model.charts.set_visible(self.isVisible() and is_needed)
 
     def _scrolling(self, content: QWidget) -> QWidget:
         line = self.fontMetrics().height()

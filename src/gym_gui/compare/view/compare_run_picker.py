@@ -79,12 +79,12 @@ class CompareRunPicker(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._choice.set_in_sight(True)
+        self._choice.set_visible(True)
         self._update()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._choice.set_in_sight(False)
+        self._choice.set_visible(False)
 
     def _update(self) -> None:
         count = len(self._choice.chosen)

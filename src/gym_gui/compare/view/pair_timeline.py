@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.compare.model.side_by_side_model import SideBySideModel
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.replay.view.reward_bars import paint_bars
+from gym_gui.replay.view.reward_timeline import paint_bars
 from gym_gui.runtime.models.number_text import signed, significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track

@@ -26,7 +26,7 @@ _TIPS = (
 _PAGE = 50
 _MAX_PAGES = 40
 AnyIndex = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+_NO_PARENT = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -80,10 +80,10 @@ class ReplayEpisodes(QAbstractTableModel):
 
     # Qt's interface
 
-    def rowCount(self, parent: AnyIndex = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def rowCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else self._total
 
-    def columnCount(self, parent: AnyIndex = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+    def columnCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
         return 0 if parent.isValid() else len(COLUMNS)
 
     def headerData(  # noqa: N802 - Qt's name
@@ -159,7 +159,7 @@ class ReplayEpisodes(QAbstractTableModel):
             return
         self._requested_pages.discard(page)
         if result.total > self._total:
-            self.beginInsertRows(_NOWHERE, self._total, result.total - 1)
+            self.beginInsertRows(_NO_PARENT, self._total, result.total - 1)
             self._total = result.total
             self.endInsertRows()
         self._pages[page] = result.episodes

@@ -20,15 +20,21 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.replay.view.reward_bars import paint_bars
+from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.actor_text import HUMAN, actor_label
 from gym_gui.runtime.models.number_text import signed, significant
-from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.models.theme_model import Colours, ThemeModel
 from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track
 
 _REDRAWS_WHILE_READING = 30
 _FUTURE = 0.55
 """Opacity of the overlay after the playhead."""
+_MIN_BAR_WIDTH = 2.0
+_MIN_GAP_WIDTH = 3.0
+"""Bars at least this wide have a gap between them."""
+_CLIP_FACTOR = 4.0
+"""Bars longer than this multiple of the usual size are clipped."""
+_MAX_REWARD = 1e300
 
 
 class RewardTimeline(TimelineSlider):
@@ -222,3 +228,41 @@ class RewardTimeline(TimelineSlider):
     def _repaint_all(self) -> None:
         self._bars = None
         self.update()
+
+
+def paint_bars(
+    painter: QPainter, chart: QRectF, track: RewardTrack, steps: int, colours: Colours
+) -> None:
+    """Paint one bar per step, or per range of steps with its extrema.
+
+    `steps` is the final number of steps; `track` has the steps read so far. Clipped bars have a
+    notch near the end.
+    """
+    usual = track.usual_size
+    peak = min(max(track.highest, -track.lowest), _MAX_REWARD)
+    limit = usual * 2 if usual and peak > usual * _CLIP_FACTOR else peak
+    up, down = min(track.highest, limit), min(-track.lowest, limit)
+    scale = chart.height() / (up + down) if up + down > 0 else 0.0
+    zero = chart.top() + (up * scale if scale else chart.height() / 2)
+    gains, losses, behind = QColor(colours.good), QColor(colours.bad), QColor(colours.surface)
+    columns = max(1, min(steps, int(chart.width() / _MIN_BAR_WIDTH)))
+    width = chart.width() / columns
+    bar = width - 1.0 if width >= _MIN_GAP_WIDTH else width
+    for column in range(columns):
+        first, end = column * steps // columns, (column + 1) * steps // columns
+        if first >= len(track):
+            break
+        low, high = track.extent(first, end)
+        x = chart.left() + column * width
+        if high > 0:
+            height = max(1.0, min(high, limit) * scale)
+            painter.fillRect(QRectF(x, zero - height, bar, height), gains)
+            if high > limit:
+                painter.fillRect(QRectF(x, zero - height + 3, bar, 2), behind)
+        if low < 0:
+            height = max(1.0, min(-low, limit) * scale)
+            painter.fillRect(QRectF(x, zero, bar, height), losses)
+            if -low > limit:
+                painter.fillRect(QRectF(x, zero + height - 5, bar, 2), behind)
+    painter.setPen(QPen(QColor(colours.muted), 1))
+    painter.drawLine(QPointF(chart.left(), zero), QPointF(chart.right(), zero))
