@@ -30,7 +30,7 @@ def throwaway_home() -> Iterator[Home]:
 @contextmanager
 def run_daemon(home: Home, options: Sequence[str] = ()) -> Iterator[TrainerClient]:
     """Run a daemon on an existing home and yield a client."""
-    start_daemon(home, ["--port", "0", *options])
+    start_daemon(home, options)
     try:
         with TrainerClient.connect(home) as client:
             yield client

@@ -18,7 +18,7 @@ def with_apprentice(folder: Path) -> Iterator[Mosaic]:
     workers = Path(__file__).parent / "workers"
     made.home.settings.write_text(f"worker_folders = [{json.dumps(str(workers))}]\n")
     try:
-        made.ok("daemon", "start", "--port", "0")
+        made.ok("daemon", "start")
         yield made
     finally:
         made.clean_up()

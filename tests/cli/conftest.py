@@ -23,7 +23,7 @@ def shared_mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
     """With a daemon that runs, for tests that leave each other's runs alone."""
     made = Mosaic(tmp_path_factory.mktemp("shared"))
     try:
-        made.ok("daemon", "start", "--port", "0")
+        made.ok("daemon", "start")
         yield made
     finally:
         made.clean_up()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 
 def test_start_status_stop(mosaic: Mosaic) -> None:
     """Started once however often it is asked for, and gone when stop returns."""
-    started = mosaic.json("daemon", "start", "--port", "0")
+    started = mosaic.json("daemon", "start")
     assert started["started"]
     again = mosaic.json("daemon", "start")
     assert (again["started"], again["pid"]) == (False, started["pid"])

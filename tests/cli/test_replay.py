@@ -29,7 +29,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
     made = Mosaic(tmp_path_factory.mktemp("recorded"))
     install_recorded_worker(made.folder / "workers", made.home.settings)
     try:
-        made.ok("daemon", "start", "--port", "0")
+        made.ok("daemon", "start")
         made.ok("train", WORKER, "--env", ENV_ID, "--name", "played")
         yield made
     finally:
@@ -204,7 +204,7 @@ def test_without_a_daemon(tmp_path: Path) -> None:
 def test_missing_bundle(mosaic: Mosaic) -> None:
     """The command that installs it is told; with --install it is carried out."""
     install_recorded_worker(mosaic.folder / "workers", mosaic.home.settings, bundle="echo_worker")
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     mosaic.ok("train", WORKER, "--env", ENV_ID)
     assert mosaic.json("replay", "last", "0")["install"] == ""
     for folder in mosaic.home.venvs.iterdir():

@@ -28,7 +28,7 @@ def wait_until_running(mosaic: Mosaic, run_id: str) -> None:
 
 def test_an_empty_list_prints_a_hint(mosaic: Mosaic) -> None:
     """It names a command to begin with."""
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     done = mosaic("runs", "list")
     assert (done.returncode, done.stdout) == (0, "")
     assert "mosaic train echo_worker" in done.stderr

@@ -55,7 +55,7 @@ def test_the_worker_is_found_and_described(mosaic: Mosaic, template: str) -> Non
     text = "".join((folder / file).read_text() for file in files)
     assert not re.search("my.?worker", text, re.IGNORECASE)
     assert read_worker_manifest(folder / "worker.toml").label == "Lake Tamer"
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     shown = mosaic.json("workers", "lake_tamer")
     assert (shown["problem"], shown["ready"]) == ("", False)
     assert shown["descriptor"]["modes"] == ["train", "play", "evaluate"]
@@ -88,7 +88,7 @@ def test_the_printed_commands_work_unchanged(mosaic: Mosaic, template: str) -> N
     assert train is not None
     readme = (mosaic.folder / "told" / "README.md").read_text()
     assert f"\nmosaic {train[1]}\n" in readme
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     mosaic.ok("workers", "told")
     mosaic.ok(*train[1].split(), "--preflight")
 
@@ -221,7 +221,7 @@ def test_complex_settings_files_are_not_edited(mosaic: Mosaic) -> None:
 
 def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
     """It is said, with the command; once it is done the worker is there."""
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     done = mosaic("workers", "new", "late")
     assert "1. `mosaic daemon stop`" in done.stderr
     assert "`mosaic train late --env CartPole-v1" in done.stderr
@@ -233,7 +233,7 @@ def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
         assert "mosaic daemon stop" in done.stderr
     assert "There is no worker 'nobody'" in mosaic("workers", "nobody").stderr
     mosaic.ok("daemon", "stop")
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     made = mosaic.json("workers", "new", "later")
     assert made["restart_daemon"] is False
     listed = {worker["worker_id"] for worker in mosaic.json("workers")["workers"]}
@@ -242,7 +242,7 @@ def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
 
 def test_workers_without_a_command_lists_them(mosaic: Mosaic) -> None:
     """The word `show` may be left out, whatever follows."""
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     assert mosaic.json("workers", "echo_worker") == mosaic.json("workers", "show", "echo_worker")
     assert mosaic.json("workers") == mosaic.json("workers", "show")
     home = ("--home", str(mosaic.home.path))
@@ -264,7 +264,7 @@ def test_the_plain_template_learns_plays_and_stops(
     """In an environment made from its own pins: CartPole is solved, episodes replay exactly."""
     give_bundles(mosaic.home, "session_worker")  # its own is kept beside those of all tests
     mosaic.ok("workers", "new", "plain_example")
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     cart_pole = ("train", "plain_example", "--env", "CartPole-v1")
     done = mosaic.json(*cart_pole, "--total-timesteps", "12000", "--checkpoint-every", "3000")
     assert done["state"] == "succeeded"
@@ -297,7 +297,7 @@ def test_the_sb3_template_learns_and_plays(mosaic: Mosaic, give_bundles: GiveBun
     give_bundles(mosaic.home, "cleanrl_upstream")
     mosaic.ok("workers", "new", "sb3_example", "--template", "sb3")
     use_bundle(mosaic.folder / "sb3_example", "cleanrl_upstream")
-    mosaic.ok("daemon", "start", "--port", "0")
+    mosaic.ok("daemon", "start")
     train = ("train", "sb3_example", "--env", "CartPole-v1", "--extra", "sb3", "--seed", "1")
     quick = ("--set", "learning_rate=0.002", "--set", "n_steps=256", "--set", "n_epochs=4")
     done = mosaic.json(

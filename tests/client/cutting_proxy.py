@@ -11,8 +11,7 @@ class CuttingProxy:
     and it is cut as soon as `is_done` says that the daemon has done what it was asked."""
 
     def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._target = (host, int(port))
+        self._target = address.removeprefix("unix:")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._is_done: Callable[[], bool] | None = None
         self._open: list[socket.socket] = []
@@ -35,7 +34,8 @@ class CuttingProxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(self._target)
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._target)
                 self._open += (client, server)
                 threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
                 threading.Thread(target=self._answer, args=(server, client), daemon=True).start()

@@ -29,7 +29,7 @@ RATE = 100
 CHAOS_S = 10.0
 LONG_CHAOS_S = 25.0
 DAEMON_LIVES_S = (0.2, 4.0)
-OPTIONS = ["--port", "0", "--max-runs", str(RUNS - 6), "--cpus", str(RUNS)]
+OPTIONS = ["--max-runs", str(RUNS - 6), "--cpus", str(RUNS)]
 
 
 @pytest.fixture

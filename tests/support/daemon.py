@@ -88,7 +88,7 @@ class DaemonUnderTest:
         plain = grpc.insecure_channel(self.address, options=given)
         return grpc.intercept_channel(plain, _WithToken(self.token))
 
-    def start(self, *options: str, port: str | None = "0") -> str:
+    def start(self, *options: str, port: str | None = None) -> str:
         """Its one line: `ready ADDRESS` or `error JSON`."""
         ready, announce = os.pipe()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -114,13 +114,13 @@ class DaemonUnderTest:
             assert select.select([pipe], [], [], PATIENCE_S)[0], "the daemon said nothing"
             line = pipe.read().decode()
         if line.startswith("ready "):
-            self.address = line.split()[1]
+            self.address = line.removeprefix("ready ").strip()
         else:
             self._process.wait(PATIENCE_S)
         assert line, (self.folder / "daemon.out").read_text()
         return line.strip()
 
-    def refusal(self, *options: str, port: str | None = "0") -> dict[str, str]:
+    def refusal(self, *options: str, port: str | None = None) -> dict[str, str]:
         """Why it does not start."""
         line = self.start(*options, port=port)
         assert line.startswith("error "), line

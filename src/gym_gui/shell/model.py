@@ -129,11 +129,13 @@ def _daemon_text(state: LinkState, health: DaemonHealth | None, problem: UserErr
 
 def _ready_text(health: DaemonHealth) -> Words:
     tip = f"Version {health.version}, process {health.pid}, home {health.home}"
+    is_local = health.address.startswith("unix:")
+    text = "Daemon running" if is_local else f"Daemon {health.address}"
     if not health.problems:
-        return Words(f"Daemon {health.address}", tip, "good")
+        return Words(text, tip, "good")
     count = len(health.problems)
     return Words(
-        f"Daemon {health.address}, {count} {'problem' if count == 1 else 'problems'}",
+        f"{text}, {count} {'problem' if count == 1 else 'problems'}",
         "\n".join((*health.problems, tip)),
         "warning",
     )

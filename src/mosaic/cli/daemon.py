@@ -21,8 +21,8 @@ _FILE = click.Path(
     exists=True, dir_okay=False, resolve_path=True
 )  # the daemon has another working directory
 _SETTINGS: dict[str, tuple[Any, str]] = {
-    "host": (str, "Address to listen on; TLS if not loopback. Default: 127.0.0.1."),
-    "port": (click.IntRange(0, 65535), "Port; a free one if it is in use. Default: 50055."),
+    "host": (str, "TCP address; TLS if not loopback. Default: a Unix domain socket."),
+    "port": (click.IntRange(0, 65535), "TCP port, 0: any free one. Default: a Unix domain socket."),
     "tls_certificate": (_FILE, "PEM file of the TLS certificate chain."),
     "tls_key": (_FILE, "PEM file of the TLS private key."),
     "max_runs": (click.IntRange(1), "Maximum number of runs at the same time."),

@@ -150,7 +150,9 @@ def _daemon(home: Home) -> Iterator[Finding]:
     if health is None:
         message = "not running; `mosaic train` and `mosaic demo` start it"
         yield Finding(check="daemon", status="ok", message=message)
-        yield from _port()
+        with suppress(UserError):  # reported by the check of the settings
+            if load_settings(home.settings, {}).uses_tcp:
+                yield from _port()
         return
     message = f"process {health.pid} at {health.address}, version {health.version}"
     if health.version != __version__:

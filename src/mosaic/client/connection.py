@@ -16,10 +16,12 @@ import grpc
 from google.protobuf.message import Message
 
 from mosaic.client.daemon_address import AddressResolver, ConnectionTarget
-from mosaic.client.errors import DaemonUnreachableError, TrainerError
+from mosaic.client.daemon_identity import DaemonIdentity, SocketChannel
+from mosaic.client.errors import DaemonUnreachableError, InvalidTokenError, TrainerError
 from mosaic.client.off_main_thread import run_off_main_thread
 from mosaic.client.open_calls import OpenCalls
-from mosaic.client.rpc_errors import to_trainer_error
+from mosaic.client.rpc_errors import UNREACHABLE_REMEDY, to_trainer_error
+from mosaic.contract.endpoint import SOCKET_SCHEME
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 
 Request = TypeVar("Request", bound=Message)
@@ -52,7 +54,7 @@ class Connection:
         self.open_calls = OpenCalls()
         self._lock = threading.Lock()
         self._target: ConnectionTarget | None = None
-        self._channels: list[grpc.Channel] = []
+        self._channels: list[grpc.Channel | SocketChannel] = []
         self._stub: TrainerServiceStub | None = None
         self._is_closed = False
 
@@ -94,7 +96,7 @@ class Connection:
             except DaemonUnreachableError as error:
                 failure: TrainerError = error
             except grpc.RpcError as error:
-                failure = to_trainer_error(error, str(self.resolver))
+                failure = self.to_error(error)
                 if not isinstance(failure, DaemonUnreachableError):
                     raise failure from error
             if retry_timeout_s is not None and time.monotonic() - started_at >= retry_timeout_s:
@@ -115,7 +117,24 @@ class Connection:
         try:
             return run_off_main_thread(attempt)
         except grpc.RpcError as error:
-            raise to_trainer_error(error, str(self.resolver)) from error
+            raise self.to_error(error) from error
+
+    def to_error(self, error: grpc.RpcError) -> TrainerError:
+        """Return `error` as a `TrainerError`; a daemon that was restarted is unreachable once."""
+        failure = to_trainer_error(error, str(self.resolver))
+        if isinstance(failure, InvalidTokenError) and self._is_target_outdated():
+            return DaemonUnreachableError(
+                "The daemon was restarted during the call.", remedy=UNREACHABLE_REMEDY
+            )
+        return failure
+
+    def _is_target_outdated(self) -> bool:
+        """Whether the daemon has another token than that of the last call."""
+        with self._lock:
+            try:
+                return self.resolver.resolve() != self._target
+            except DaemonUnreachableError:
+                return True
 
     def current_stub(self) -> tuple[TrainerServiceStub, tuple[tuple[str, str], ...]]:
         """Return the stub and the metadata for a call to the daemon at its current address."""
@@ -127,7 +146,9 @@ class Connection:
                 # The previous channel stays open: another thread may be about to use it.
                 channel = _open_channel(target)
                 self._channels.append(channel)
-                self._stub = TrainerServiceStub(channel)
+                self._stub = TrainerServiceStub(
+                    channel.channel if isinstance(channel, SocketChannel) else channel
+                )
                 self._target = target
             return self._stub, (("authorization", f"Bearer {target.token}"),)
 
@@ -140,7 +161,10 @@ def backoff_delays_s() -> Iterator[float]:
         delay_s = min(delay_s * 2, _MAX_BACKOFF_S)
 
 
-def _open_channel(target: ConnectionTarget) -> grpc.Channel:
+def _open_channel(target: ConnectionTarget) -> "grpc.Channel | SocketChannel":
+    if target.address.startswith(SOCKET_SCHEME):
+        identity = target.identity or DaemonIdentity(owner=os.geteuid())
+        return SocketChannel(target.address, identity, _OPTIONS)
     if target.certificate is None:
         return grpc.insecure_channel(target.address, options=_OPTIONS)
     credentials = grpc.ssl_channel_credentials(root_certificates=target.certificate)

@@ -1,13 +1,15 @@
 """Address, token and certificate of the daemon: fixed, or read from the files of a home."""
 
 import ipaddress
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from mosaic.client.daemon_identity import DaemonIdentity
 from mosaic.client.errors import DaemonUnreachableError, InvalidTokenError, TrainerError
 from mosaic.client.rpc_errors import UNREACHABLE_REMEDY
-from mosaic.contract.endpoint import Endpoint
+from mosaic.contract.endpoint import SOCKET_SCHEME, Endpoint
 from mosaic.contract.layout import Home
 
 
@@ -16,9 +18,12 @@ class ConnectionTarget:
     """What is needed to connect to one daemon."""
 
     address: str
+    """Of a Unix domain socket: `unix:` and an absolute path."""
     token: str
     certificate: bytes | None = None
-    """PEM; None: no TLS, which is allowed on loopback only."""
+    """PEM; None: no TLS, which is allowed on this machine only."""
+    identity: DaemonIdentity | None = None
+    """The process that must listen at the address; None with TLS, or if it is not known."""
 
 
 class AddressResolver(Protocol):
@@ -45,9 +50,10 @@ class FixedAddress:
 
 
 class HomeAddress:
-    """The address of a home's daemon, which may restart at another port.
+    """The address of a home's daemon, which may restart at another address.
 
-    The files are read again only when they have changed.
+    The files are read again only when they have changed. The process is checked on every call,
+    because another user can listen on the port of a daemon that has ended.
     """
 
     def __init__(self, home: Home) -> None:
@@ -60,21 +66,30 @@ class HomeAddress:
         if self._target is None or stamps != self._read_stamps:
             self._target = self._read()
             self._read_stamps = stamps
+        identity = self._target.identity
+        if identity is not None and not identity.is_running():
+            raise self._not_running()
         return self._target
 
     def _read(self) -> ConnectionTarget:
         # A file in place of the folder means that no daemon runs.
         endpoint = Endpoint.read(self.home.endpoint) if self.home.trainer.is_dir() else None
         if endpoint is None:
-            raise DaemonUnreachableError(
-                f"No trainer daemon is running for the home {self.home.path}.",
-                remedy=UNREACHABLE_REMEDY,
-            )
-        certificate = endpoint.certificate
-        return ConnectionTarget(
-            endpoint.address,
-            _read_token(self.home.token),
-            (self.home.path / certificate).read_bytes() if certificate else None,
+            raise self._not_running()
+        token, owner = _read_token(self.home.token)
+        if endpoint.certificate:
+            # The certificate proves who answers, also on another machine.
+            certificate = (self.home.path / endpoint.certificate).read_bytes()
+            return ConnectionTarget(endpoint.address, token, certificate)
+        address = endpoint.address
+        if address.startswith(SOCKET_SCHEME):
+            address = f"{SOCKET_SCHEME}{self.home.path / address.removeprefix(SOCKET_SCHEME)}"
+        return ConnectionTarget(address, token, identity=DaemonIdentity.of(endpoint, owner))
+
+    def _not_running(self) -> DaemonUnreachableError:
+        return DaemonUnreachableError(
+            f"No trainer daemon is running for the home {self.home.path}.",
+            remedy=UNREACHABLE_REMEDY,
         )
 
     def __str__(self) -> str:
@@ -82,9 +97,12 @@ class HomeAddress:
         return f"{address} (home {self.home.path})"
 
 
-def _read_token(path: Path) -> str:
+def _read_token(path: Path) -> tuple[str, int]:
+    """The token, and the user who owns the file."""
     try:
-        return path.read_text(encoding="utf-8").strip()
+        with path.open("rb") as file:
+            owner = os.fstat(file.fileno()).st_uid
+            return file.read().decode("ascii", "replace").strip(), owner
     except OSError as error:
         raise InvalidTokenError(
             f"The token {path} cannot be read: {error.strerror}.",
@@ -110,7 +128,7 @@ def check_transport_security(target: ConnectionTarget) -> None:
 
 
 def _is_loopback(address: str) -> bool:
-    if address.startswith("unix:"):
+    if address.startswith(SOCKET_SCHEME):
         return True
     host = address.rpartition(":")[0].strip("[]")
     try:

@@ -29,6 +29,12 @@ class InvalidTokenError(TrainerError):
     default_code = "C161"
 
 
+class UntrustedEndpointError(TrainerError):
+    """Another process or user listens where the daemon should; the token was not sent."""
+
+    default_code = "C193"
+
+
 class CallTimeoutError(TrainerError):
     """The daemon did not answer in time."""
 

@@ -17,7 +17,8 @@ _CODE_KEY = "mosaic-code"
 
 UNREACHABLE_REMEDY = "Start one with `mosaic daemon start`."
 _OTHER_HOME_REMEDY = (
-    "Use the token in the file trainer/token of the daemon's home; check --home and MOSAIC_HOME."
+    "Use the token in the file trainer/token of the daemon's home, which is new at each start;"
+    " check --home and MOSAIC_HOME."
 )
 
 # CANCELLED: a daemon that shuts down cancels its open calls.

@@ -15,7 +15,6 @@ import grpc
 from mosaic.client.connection import Connection, backoff_delays_s
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.client.off_main_thread import BackgroundCall
-from mosaic.client.rpc_errors import to_trainer_error
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 
 Item = TypeVar("Item")
@@ -114,7 +113,7 @@ class Stream(Generic[Item]):
                 if self._closing.is_set() or self._connection.is_closed:
                     self._is_finished = True
                     return
-                failure = to_trainer_error(error, str(self._connection.resolver))
+                failure = self._connection.to_error(error)
                 if not isinstance(failure, DaemonUnreachableError):
                     raise failure from error
             except DaemonUnreachableError as error:

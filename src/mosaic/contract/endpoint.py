@@ -1,5 +1,6 @@
 """`endpoint.json`: the address of a home's daemon. Written by the daemon, read by clients."""
 
+import os
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +15,7 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
     """Address and process of the daemon."""
 
     address: str
-    """Such as `127.0.0.1:50055`."""
+    """Such as `127.0.0.1:50055`, or `unix:` with the socket's path relative to the home."""
     pid: int
     start_ticks: int
     boot_id: str
@@ -39,6 +40,38 @@ class Endpoint(msgspec.Struct, kw_only=True, frozen=True):
 
     def write(self, path: Path) -> None:
         write_atomically(path, msgspec.json.encode(self))
+
+
+SOCKET_SCHEME = "unix:"
+"""Prefix of an address that is the path of a Unix domain socket."""
+
+
+class SocketFolder:
+    """An open folder whose sockets have a short address, whatever the path of the folder.
+
+    The path of a Unix domain socket has at most 107 bytes, and gRPC accepts UTF-8 only. The
+    addresses are valid in this process while the folder is open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises `OSError`."""
+        self._descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def socket_path(self, name: str) -> str:
+        return f"/proc/self/fd/{self._descriptor}/{name}"
+
+    def grpc_address(self, name: str) -> str:
+        return SOCKET_SCHEME + self.socket_path(name)
+
+    @property
+    def status(self) -> os.stat_result:
+        return os.fstat(self._descriptor)
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 prebuild_decoders(Endpoint)

@@ -4,6 +4,7 @@ Stored paths are relative to `var/`, so that the folder can be moved.
 """
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,6 +145,14 @@ class Home:
     @property
     def endpoint(self) -> Path:
         return self.trainer / "endpoint.json"
+
+    def socket(self, key: str) -> Path:
+        """The Unix domain socket of one daemon process; `key` is new at each start."""
+        return self.trainer / f"daemon-{key}.sock"
+
+    def sockets(self) -> Iterator[Path]:
+        """All sockets, including those that killed daemons left."""
+        return self.trainer.glob("daemon-*.sock")
 
     @property
     def settings(self) -> Path:

@@ -79,6 +79,19 @@ def environment_of(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in entries}
 
 
+def user_of(pid: int) -> int | None:
+    """The effective user id; None if there is no such process.
+
+    (The owner of `/proc/PID` can be root for a process of any user.)
+    """
+    try:
+        status = (_PROC / str(pid) / "status").read_bytes()
+    except OSError:
+        return None
+    _, _, fields = status.partition(b"\nUid:")
+    return int(fields.split(maxsplit=2)[1])
+
+
 def output_files_of(pid: int) -> set[str]:
     """The targets of the stdout and stderr of the process."""
     targets = set()

@@ -24,9 +24,10 @@ _MAX_MB = 1 << 40
 class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """The defaults suit a laptop."""
 
-    host: str = "127.0.0.1"
+    host: str | None = None
+    """TCP address to listen on. None: 127.0.0.1 with a port or TLS, else a Unix domain socket."""
     port: Annotated[int, Meta(ge=0, le=65535)] | None = None
-    """None: 50055, or any free port if that is in use. 0: any free port."""
+    """TCP port. None, with a host: 50055, or any free port if that is in use. 0: any free port."""
     tls_certificate: str | None = None
     tls_key: str | None = None
     max_runs: Annotated[int, Meta(ge=1, le=10_000)] = 64
@@ -52,6 +53,12 @@ class DaemonSettings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_f
     removed automatically: `Prune` frees what exceeds it."""
     retention_keep_days: Annotated[float, Meta(ge=0)] | None = None
     """A run's artifacts may be pruned this long after its end; None: never."""
+
+    @property
+    def uses_tcp(self) -> bool:
+        """Whether TCP was requested; the default is a Unix domain socket."""
+        tcp_settings = (self.host, self.port, self.tls_certificate, self.tls_key)
+        return any(value is not None for value in tcp_settings)
 
     @property
     def own_worker_folders(self) -> tuple[Path, ...]:

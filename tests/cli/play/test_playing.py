@@ -33,7 +33,7 @@ def player(
     made = Mosaic(tmp_path_factory.mktemp("player"))
     give_session_bundle(made.home)
     try:
-        made.ok("daemon", "start", "--port", "0")
+        made.ok("daemon", "start")
         yield made
     finally:
         made.clean_up()

@@ -21,7 +21,7 @@ def swept(
     made = Mosaic(tmp_path_factory.mktemp("sweeping"))
     prepared(made.home, give_bundles)
     try:
-        made.ok("daemon", "start", "--port", "0")
+        made.ok("daemon", "start")
         yield made
     finally:
         made.clean_up()

@@ -69,12 +69,12 @@ DAEMON_FIELDS = (
     DaemonField(
         "port",
         "Port",
-        "TCP port of the daemon on this machine. 0 selects a free port.",
+        "TCP port of the daemon on this machine; 0: any free port.",
         "int",
         0,
         65_535,
         "",
-        "50055, or any free port",
+        "none: a Unix domain socket",
     ),
     DaemonField(
         "max_runs",

@@ -1,18 +1,30 @@
-"""The daemon's address: loopback, or any with TLS; the default port, or a free one."""
+"""The daemon's address: a Unix domain socket, or TCP when it was requested.
+
+TCP is loopback, or any address with TLS; the default port, or a free one.
+"""
 
 import ipaddress
+import logging
+import os
+import secrets
 import ssl
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import grpc
 
+from mosaic.contract.endpoint import SOCKET_SCHEME, SocketFolder
 from mosaic.contract.errors import UserError
+from mosaic.contract.layout import Home
 from mosaic.trainer.settings import DEFAULT_PORT, DaemonSettings
+
+_log = logging.getLogger(__name__)
 
 _LOCALHOST = "127.0.0.1"
 _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - recognised, and only with TLS
+_OTHERS_MASK = 0o077
 
 
 class Bindable(Protocol):
@@ -26,13 +38,77 @@ class BoundAddress:
     """The bound address."""
 
     address: str
-    certificate: str | None
-    """PEM file that clients must trust; None: plain text on loopback."""
+    """For users: a socket's path is absolute."""
+    recorded_address: str
+    """For `endpoint.json`: a socket's path is relative to the home."""
+    certificate: str | None = None
+    """PEM file that clients must trust; None: no TLS."""
+    folder: SocketFolder | None = None
+    """The folder of the socket, which must stay open while the server listens."""
+
+    def close(self) -> None:
+        """Call it after the server has stopped."""
+        if self.folder is not None:
+            self.folder.close()
 
 
-def listen(server: Bindable, settings: DaemonSettings) -> BoundAddress:
-    """Bind the address in the settings. Raises `UserError`."""
-    host = _LOCALHOST if settings.host == "localhost" else settings.host.strip("[]")
+def listen(server: Bindable, settings: DaemonSettings, home: Home) -> BoundAddress:
+    """Bind the address in the settings. Raises `UserError`.
+
+    The caller holds the lock of the home.
+    """
+    _remove_stale_sockets(home)
+    return (
+        _listen_on_tcp(server, settings) if settings.uses_tcp else _listen_on_socket(server, home)
+    )
+
+
+def _listen_on_socket(server: Bindable, home: Home) -> BoundAddress:
+    """Bind a socket in the home, in a folder that only its owner can enter."""
+    path = home.socket(secrets.token_hex(4))
+    try:
+        _make_private(path.parent)
+        folder = SocketFolder(path.parent)
+    except OSError as error:
+        raise _cannot_bind_socket(path, error.strerror or str(error)) from error
+    try:
+        server.bind(folder.grpc_address(path.name), None)
+    except RuntimeError as error:
+        folder.close()
+        raise _cannot_bind_socket(path, "sockets cannot be created in that folder") from error
+    shown_path = os.fsencode(path).decode(errors="replace")
+    return BoundAddress(
+        address=SOCKET_SCHEME + shown_path,
+        recorded_address=SOCKET_SCHEME + home.relative(path),
+        folder=folder,
+    )
+
+
+def _make_private(folder: Path) -> None:
+    """Clients do not trust a socket in a folder that other users can write to."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & _OTHERS_MASK:
+        _log.warning("T480 other users had access to %s; it is private now", folder)
+        folder.chmod(mode & ~_OTHERS_MASK)
+
+
+def _remove_stale_sockets(home: Home) -> None:
+    """Remove what killed daemons left. No other daemon of this home is running."""
+    for path in home.sockets():
+        path.unlink(missing_ok=True)
+
+
+def _cannot_bind_socket(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"The socket {path} cannot be created: {reason}.",
+        remedy="Use a home on another disk, or listen on TCP with --port 0.",
+        code="T481",
+    )
+
+
+def _listen_on_tcp(server: Bindable, settings: DaemonSettings) -> BoundAddress:
+    given = settings.host or _LOCALHOST
+    host = _LOCALHOST if given == "localhost" else given.strip("[]")
     credentials = _credentials(settings)
     if credentials is None and not is_loopback(host):
         raise UserError(
@@ -43,8 +119,11 @@ def listen(server: Bindable, settings: DaemonSettings) -> BoundAddress:
     port = _bind(server, host, settings.port, credentials)
     reachable = "localhost" if host in _ALL_INTERFACES else host
     certificate = settings.tls_certificate if credentials else None
+    address = _join(reachable, port)
     return BoundAddress(
-        _join(reachable, port), str(Path(certificate).absolute()) if certificate else None
+        address=address,
+        recorded_address=address,
+        certificate=str(Path(certificate).absolute()) if certificate else None,
     )
 
 

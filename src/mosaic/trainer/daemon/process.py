@@ -23,7 +23,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
-from mosaic.trainer.service.access_token import load_token
+from mosaic.trainer.service.access_token import issue_token
 from mosaic.trainer.service.server import TrainerServer
 from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.trainer import Trainer
@@ -105,7 +105,7 @@ def run_daemon(
     """Serve the home until a stop is requested. Raises `UserError` when it cannot start."""
     raise_file_limit()
     with only_instance(home):
-        token = load_token(home.token)
+        token = issue_token(home.token)
         asyncio.run(_serve(home, settings, token, log, readiness))
 
 
@@ -119,7 +119,22 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     server = TrainerServer(token, log.redact)
     # Before the trainer opens: an unreachable daemon must not start runs.
-    listening = listen(server, settings)
+    listening = listen(server, settings, home)
+    try:
+        await _serve_at(listening, server, home, settings, log, readiness, stop)
+    finally:
+        listening.close()
+
+
+async def _serve_at(
+    listening: BoundAddress,
+    server: TrainerServer,
+    home: Home,
+    settings: DaemonSettings,
+    log: DaemonLog,
+    readiness: ReadinessPipe,
+    stop: asyncio.Event,
+) -> None:
     trainer = await Trainer.open(home, settings)
     try:
         log.redact_with(trainer.secrets.redact)
@@ -130,9 +145,10 @@ async def _serve(
         await stop.wait()
         _log.info("T396 the daemon stops; its runs continue")
     finally:
+        # First: while the file exists, clients send the token to that address.
+        home.endpoint.unlink(missing_ok=True)
         await server.stop()
         await trainer.close()
-        home.endpoint.unlink(missing_ok=True)
 
 
 def _endpoint(listening: BoundAddress) -> Endpoint:
@@ -144,7 +160,7 @@ def _endpoint(listening: BoundAddress) -> Endpoint:
             code="T397",
         )
     return Endpoint(
-        address=listening.address,
+        address=listening.recorded_address,
         pid=identity.pid,
         start_ticks=identity.start_ticks,
         boot_id=identity.boot_id,

@@ -20,8 +20,8 @@ from mosaic.contract.layout import Home
 from mosaic.trainer.secrets import RedactingFilter
 
 _HELP = {
-    "host": ("ADDRESS", "address to listen on; anything but loopback needs TLS"),
-    "port": ("N", "port to listen on; 0: any free port"),
+    "host": ("ADDRESS", "TCP address to listen on; anything but loopback needs TLS"),
+    "port": ("N", "TCP port to listen on; 0: any free port"),
     "tls_certificate": ("FILE", "PEM file of the certificate chain"),
     "tls_key": ("FILE", "PEM file of its key"),
     "max_runs": ("N", "maximum number of runs with a process"),

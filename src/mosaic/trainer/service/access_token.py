@@ -1,96 +1,36 @@
-"""The access token of a home: loading it, and checking it on every call.
+"""The access token of a daemon: new at each start, and checked on every call.
 
-Only its owner can read the file.
+Only the owner of the home can read the file.
 """
 
 import hmac
-import logging
-import os
 import secrets
-import stat
 from pathlib import Path
 from typing import Any
 
 import grpc
 
+from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.trainer.service.call_interceptor import Continuation, Handler, abort
 from mosaic.trainer.service.errors import RpcError, to_rpc_error, wrong_token
 from mosaic.trainer.service.partial_servicer import Context
 
-_log = logging.getLogger(__name__)
-
 _TOKEN_BYTES = 32
-_MIN_LENGTH = 32
-_OTHERS_MASK = 0o077
 
 
-def load_token(path: Path) -> str:
-    """The token in the file; replaced if it is damaged or other users could read it."""
+def issue_token(path: Path) -> str:
+    """Create a token and replace the file; earlier tokens are not valid any more."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
     try:
-        _create(path)
-        return _read(path) or _replace(path)
-    except OSError as error:
+        # Creates a file with mode 0600 and renames it: a link in its place is replaced.
+        write_atomically(path, f"{token}\n".encode())
+    except UserError as error:
         raise UserError(
-            f"The token {path} cannot be used: {error.strerror}.",
+            f"The token {error.message}",
             remedy="Remove it, and make its folder writable for this user.",
             code="T384",
         ) from error
-
-
-def _create(path: Path) -> None:
-    """Create the file atomically, unless it exists."""
-    if path.exists() or path.is_symlink():
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _read(path: Path) -> str | None:
-    """The token; None if the file must not be used."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except PermissionError:
-        raise
-    except OSError:
-        _log.warning("T385 %s is not a regular file; creating a new token", path)
-        return None
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        os.close(descriptor)  # `fdopen` raises for a folder, and leaves it open
-        _log.warning("T385 %s is not a regular file; creating a new token", path)
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if status.st_mode & _OTHERS_MASK:
-            _log.warning("T386 other users could read %s; creating a new token", path)
-            return None
-        text = file.read(4096).decode("ascii", "replace").strip()
-    if len(text) < _MIN_LENGTH or not text.isascii() or not text.isprintable():
-        _log.warning("T387 %s is damaged; creating a new token", path)
-        return None
-    return text
-
-
-def _replace(path: Path) -> str:
-    path.unlink()
-    _create(path)
-    token = _read(path)
-    if token is None:
-        raise UserError(
-            f"The token {path} was changed while it was created.",
-            remedy="Make sure that no other program writes to that folder.",
-            code="T388",
-        )
     return token
 
 

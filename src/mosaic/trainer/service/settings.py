@@ -134,7 +134,7 @@ class SettingsServicer(PartialServicer):
             in_force=SettingValues(**{name: getattr(settings, name) for name in CHANGEABLE}),
             after_restart=AFTER_RESTART,
             waiting=self._settings_file.pending(),
-            host=settings.host,
+            host=settings.host or "",
             tls_certificate=settings.tls_certificate or "",
         )
 
