@@ -80,7 +80,7 @@ def go_through_pages(
 ) -> None:
     centre = bench.window.centre
     wait_for(lambda: bench.models.runs.running_count == _RUNS, "running of all runs")
-    bench.conduct.show_run(runs[0])
+    bench.navigation.show_run(runs[0])
     for page in _PAGES:
         recorder.record(f"opening {page}", seconds / 2, lambda page=page: centre.show_tab(page))  # type: ignore[misc]
         recorder.record(page, seconds)
@@ -99,7 +99,7 @@ def go_through_pages(
 def open_form(bench: AppContext) -> float:
     """Return the milliseconds from the click to the completely painted form."""
     started_at = time.perf_counter()
-    bench.training_conduct.train()
+    bench.training_navigation.train()
 
     def is_complete() -> bool:
         panel = bench.session_panel.findChild(TrainingPanel)

@@ -137,7 +137,7 @@ def start_runs(client: TrainerClient) -> list[str]:
 
 def watch_run(bench: AppContext, run_id: str) -> QWidget:
     wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
-    bench.conduct.watch(run_id)
+    bench.navigation.watch(run_id)
     wait_for(lambda: bench.models.live.frame is not None, "frame of the run")
     canvas = bench.live_tab.findChild(LiveCanvas)
     assert canvas is not None
@@ -154,7 +154,7 @@ def play(bench: AppContext, run_id: str) -> QWidget:
     wait_for(lambda: models.play.state.env_id == _ENVIRONMENT, "game")
     bench.window.centre.show_tab("frame")
     wait_for(lambda: models.play.frame is not None, "frame of the session")
-    bench.conduct.show_run(run_id)
+    bench.navigation.show_run(run_id)
     canvas = bench.play_area.frame_page.findChild(ZoomableFrameCanvas)
     assert canvas is not None
     return canvas

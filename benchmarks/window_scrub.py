@@ -100,7 +100,7 @@ def record_episode(bench: AppContext) -> str:
 
 def fill_cache(bench: AppContext, run_id: str) -> ReplayModel:
     replay = bench.models.replay
-    bench.conduct.replay(run_id, 0)
+    bench.navigation.replay(run_id, 0)
     wait_for(lambda: replay.phase == "ready" and replay.steps > 0, "episode")
     for index in range(replay.steps + 1):
         replay.seek(index)

@@ -128,7 +128,7 @@ def watch_run(home: str, run_id: str) -> None:
 
         assert isinstance(bench, AppContext)
         wait_for(lambda: bench.models.runs.by_id(run_id) is not None, "run in the list")
-        bench.conduct.watch(run_id)
+        bench.navigation.watch(run_id)
         wait_for(lambda: bench.models.live.frame is not None, "frame of the run")
         run_for(_SETTLE_S)
         report(mb=resident_mb())

@@ -116,7 +116,7 @@ def show(bench: AppContext, times: TableTimes) -> None:
     QTimer.singleShot(_TIMEOUT_MS, loop, loop.quit)
     watch = FirstRows(bench, loop)
     wall, cpu = time.perf_counter(), time.thread_time()
-    bench.conduct.show_run(times.run_id)
+    bench.navigation.show_run(times.run_id)
     loop.exec()
     times.paint_ms.append((time.perf_counter() - wall) * 1_000)
     times.paint_cpu_ms.append((time.thread_time() - cpu) * 1_000)

@@ -1,199 +1,216 @@
-"""Analysis: the pages about runs, each built when it is first looked at, and what leads from them.
+"""Analysis: the pages about runs, each created when it is first shown, and their connections.
 
-Charts, TensorBoard, W&B and the others import much that a person who only plays never needs.
+The pages are imported on demand, because charts, TensorBoard and W&B need large libraries.
+
+Worker tabs are opened by their kind: a worker's descriptor names kinds in `tabs`, and
+`runtime.models.run_tabs` decides which of them a run has. A kind that is not in `_WORKER_TABS` is
+ignored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
-from gym_gui.app.analysis_models import AnalysisModels
-from gym_gui.app.descriptor_tabs import further_pages
 from gym_gui.app.lazy_page import LazyPage
-from gym_gui.app.screens import FurtherTab
+from gym_gui.app.models import AnalysisModels
+from gym_gui.app.screens import WorkerTab, WorkerTabPage
 from gym_gui.runtime.models import run_tabs
 
 if TYPE_CHECKING:
-    from gym_gui.app.dashboard_host import DashboardHost
     from gym_gui.app.wiring import AppContext
+    from gym_gui.beliefs.view.beliefs_page import BeliefsPage
     from gym_gui.charts.view.charts_page import ChartsPage
     from gym_gui.compare.view.compare_page import ComparePage
     from gym_gui.optuna.view.study_page import StudyPage
     from gym_gui.run_page.view.run_page_view import RunPageView
     from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
     from gym_gui.wandb.view.wandb_page import WandbPage
+    from gym_gui.widgets.embedded_page import DashboardHost
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkerTab:
+    title: str
+    why_not: str
+    """Why a run does not have this tab, as a complete sentence."""
+    modules: tuple[str, ...]
+    """Modules of `gym_gui` that `make` imports."""
+    make: "Callable[[AppContext, AnalysisModels], QWidget]"
 
 
 class Analysis(QObject):
-    """Made once, by the wiring, before the window: what its pages lead to is looked up later."""
+    """Created by `AppContext` before the window, so its pages connect to the window on demand."""
 
-    def __init__(self, bench: "AppContext") -> None:
-        super().__init__(bench)
-        self._bench = bench
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
+        self._context = context
         self._opening = ""
-        """The run that a person has opened, until its papers say in which tab."""
-        self._further: tuple[str, ...] = ()
-        """Kinds of tabs that only some runs open, of the shown one."""
-        self.models = AnalysisModels(bench)
-        self.shown = self.models.shown
+        """The run to open, until its metadata is known and its first tab can be selected."""
+        self._worker_tabs: tuple[str, ...] = ()
+        """Kinds of worker tabs that the selected run has."""
+        self.models = AnalysisModels(context)
+        self.selected_run = self.models.selected_run
         self.run_page: LazyPage[RunPageView] = LazyPage(
             self._make_run_page,
-            bench.tasks,
+            context.tasks,
             ("run_page.model.run_page_model", "run_page.view.run_page_view"),
         )
         self.charts_page: LazyPage[ChartsPage] = LazyPage(
             self._make_charts_page,
-            bench.tasks,
+            context.tasks,
             ("charts.model.charts_model", "charts.view.charts_page", "charts.view.metric_plot"),
         )
         self.compare_page: LazyPage[ComparePage] = LazyPage(
             self._make_compare_page,
-            bench.tasks,
+            context.tasks,
             ("compare.model.compare_model", "compare.view.compare_page", "charts.view.metric_plot"),
         )
         self.tensorboard_page: LazyPage[DashboardHost[TensorBoardPage]] = LazyPage(
             self._make_tensorboard_page,
-            bench.tasks,
+            context.tasks,
             (
                 "tensorboard.model.tensorboard_model",
                 "tensorboard.view.tensorboard_page",
-                "app.dashboard_host",
+                "widgets.embedded_page",
             ),
         )
         self.wandb_page: LazyPage[DashboardHost[WandbPage]] = LazyPage(
             self._make_wandb_page,
-            bench.tasks,
-            ("wandb.model.wandb_model", "wandb.view.wandb_page", "app.dashboard_host"),
+            context.tasks,
+            ("wandb.model.wandb_model", "wandb.view.wandb_page", "widgets.embedded_page"),
         )
         self.study_page: LazyPage[StudyPage] = LazyPage(
             self._make_study_page,
-            bench.tasks,
+            context.tasks,
             ("optuna.model.study_model", "optuna.view.study_page", "optuna.view.study_plots"),
         )
-        self.further_pages = further_pages(bench, self.models)
+        self.worker_pages = worker_pages(context, self.models)
 
-    def begin(self) -> None:
-        """Once the window is there."""
-        self.shown.changed.connect(self._update_tabs)
-        self.shown.metadata_changed.connect(self._update_tabs)
-        self.shown.metadata_changed.connect(self._show_first_tab)
+    def start(self) -> None:
+        """Called after the window is created."""
+        self.selected_run.changed.connect(self._update_tabs)
+        self.selected_run.metadata_changed.connect(self._update_tabs)
+        self.selected_run.metadata_changed.connect(self._show_first_tab)
         self._update_tabs()
 
-    # What is shown.
+    # The selected run.
 
     def show_run(self, run_id: str) -> None:
-        self.shown.show(run_id)
-        if self.charts_page.is_made:
-            self.models.charts.show(self._charted)
+        self.selected_run.show(run_id)
+        if self.charts_page.is_created:
+            self.models.charts.show(self._chart_runs)
 
     def open_run(self, run_id: str) -> None:
-        """In the tab that suits it, as soon as it is known what the run is."""
+        """Open a run in its first tab, as soon as its metadata is known."""
         self._opening = run_id
-        self._bench.runs_view.select(run_id)
-        self._bench.conduct.show_run(run_id)
+        self._context.runs_view.select(run_id)
+        self._context.navigation.show_run(run_id)
         self._show_first_tab()
 
     def show_overview(self, run_id: str) -> None:
-        self._bench.conduct.show_run(run_id)
-        self._bench.window.centre.show_tab("run")
+        self._context.navigation.show_run(run_id)
+        self._context.window.centre.show_tab("run")
 
     def compare(self, run_ids: Sequence[str]) -> None:
-        """Their curves in one chart, their scores in one table, their episodes side by side."""
+        """Compare the curves, scores and episodes of these runs."""
         self.models.compare.show(run_ids)
-        self._bench.window.centre.show_tab("compare")
+        self._context.window.centre.show_tab("compare")
 
     @property
-    def _charted(self) -> tuple[str, ...]:
-        return (self.shown.run_id,) if self.shown.run_id else ()
+    def _chart_runs(self) -> tuple[str, ...]:
+        return (self.selected_run.run_id,) if self.selected_run.run_id else ()
 
     def _show_first_tab(self) -> None:
-        shown, run = self.shown, self.shown.run
-        if shown.run_id != self._opening or run is None or not self._is_settled:
+        selected_run, run = self.selected_run, self.selected_run.run
+        if selected_run.run_id != self._opening or run is None or not self._has_metadata:
             return
         self._opening = ""
-        tab = run_tabs.first_tab(run, shown.config, shown.descriptor)
+        tab = run_tabs.first_tab(run, selected_run.config, selected_run.descriptor)
         if tab == "replay":
-            self._bench.conduct.replay(run.run_id)
+            self._context.navigation.replay(run.run_id)
         else:
-            self._bench.window.centre.show_tab(tab)
+            self._context.window.centre.show_tab(tab)
 
     def _update_tabs(self) -> None:
-        shown, centre = self.shown, self._bench.window.centre
-        reasons = run_tabs.reasons(shown.run, shown.config, shown.manifest)
-        if self.tensorboard_page.is_made and self.models.tensorboard.servers:
-            reasons["tensorboard"] = ""  # where they are listed and stopped
+        selected_run, centre = self.selected_run, self._context.window.centre
+        reasons = run_tabs.reasons(selected_run.run, selected_run.config, selected_run.manifest)
+        if self.tensorboard_page.is_created and self.models.tensorboard.servers:
+            reasons["tensorboard"] = ""  # the page lists the servers and can stop them
         for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
-        centre.set_tab_reason("replay", run_tabs.no_replay(shown.run))
-        if self._is_settled:  # between two runs that both have a tab, it stays in front
-            further = run_tabs.further(shown.descriptor, shown.event_types)
-            centre.show_further(further)
-            if further != self._further:
-                self._further = further
-                self._bench.commands.update()
+        centre.set_tab_reason("replay", run_tabs.no_replay(selected_run.run))
+        if self._has_metadata:  # a tab that both runs have must not flicker
+            worker_tabs = run_tabs.further(selected_run.descriptor, selected_run.event_types)
+            centre.show_worker_tabs(worker_tabs)
+            if worker_tabs != self._worker_tabs:
+                self._worker_tabs = worker_tabs
+                self._context.commands.update()
 
-    def why_no_further(self, name: FurtherTab) -> str:
-        """Why the shown run does not open a tab of this kind; empty when it does."""
-        if not self.shown.run_id:
+    def worker_tab_reason(self, name: WorkerTab) -> str:
+        """Why the selected run has no tab of this kind; empty if it has one."""
+        if not self.selected_run.run_id:
             return run_tabs.NO_RUN
-        if name in self._further:
+        if name in self._worker_tabs:
             return ""
-        if not self._is_settled:
-            return "The selected run is being read."
-        return self.further_pages[name].why_not
+        if not self._has_metadata:
+            return "The selected run is being loaded."
+        return self.worker_pages[name].why_not
 
     @property
-    def _is_settled(self) -> bool:
-        """The metadata of the selected run is known."""
-        shown = self.shown
-        return not shown.run_id or shown.is_known or shown.problem is not None
+    def _has_metadata(self) -> bool:
+        """Whether the metadata of the selected run is known, or reading it has failed."""
+        selected_run = self.selected_run
+        return not selected_run.run_id or selected_run.is_known or selected_run.problem is not None
 
-    # Dashboards of others.
+    # External dashboards.
 
     def open_tensorboard(self, run_ids: Sequence[str]) -> None:
         """Runs without event files are exported first."""
-        self._bench.window.centre.show_tab("tensorboard")
+        self._context.window.centre.show_tab("tensorboard")
         self.models.tensorboard.open_runs(run_ids)
 
     def choose_tensorboard_folder(self) -> None:
-        self._bench.window.centre.show_tab("tensorboard")
+        self._context.window.centre.show_tab("tensorboard")
         self.tensorboard_page.content.page.choose_folder()
 
     def _open_dashboard(self, host: "DashboardHost[Any]", url: str, proxy: str = "") -> None:
-        if self._bench.models.settings.dashboards.is_on:
+        if self._context.models.settings.dashboards.is_on:
             host.open(url, proxy)
         else:
-            self._bench.conduct.open_outside(url)
+            self._context.navigation.open_externally(url)
 
-    # Pages, and what leads from them.
+    # Pages and their connections.
 
     def _make_run_page(self) -> "RunPageView":
         from gym_gui.run_page.view.run_page_view import RunPageView  # noqa: PLC0415 - when shown
 
-        bench, model = self._bench, self.models.run_page
-        page = RunPageView(model, bench.theme)
-        page.replay_requested.connect(bench.conduct.replay)
+        context, model = self._context, self.models.run_page
+        page = RunPageView(model, context.theme)
+        page.replay_requested.connect(context.navigation.replay)
         page.compare_requested.connect(self.compare)
-        page.duplicate_requested.connect(bench.training_conduct.duplicate)
-        page.tab_requested.connect(bench.window.centre.show_tab)
-        page.video_requested.connect(bench.conduct.show_video)
-        page.open_requested.connect(bench.conduct.open_outside)
-        page.checkpoint_requested.connect(bench.training_conduct.play_checkpoint)
-        page.train_on_requested.connect(bench.training_conduct.train_on)
-        page.runs_requested.connect(bench.window.show_runs)
-        model.show_requested.connect(bench.conduct.open_outside)
+        page.duplicate_requested.connect(context.training_navigation.duplicate)
+        page.tab_requested.connect(context.window.centre.show_tab)
+        page.video_requested.connect(context.navigation.show_video)
+        page.open_requested.connect(context.navigation.open_externally)
+        page.checkpoint_requested.connect(context.training_navigation.play_checkpoint)
+        page.train_on_requested.connect(context.training_navigation.train_on)
+        page.runs_requested.connect(context.window.show_runs)
+        model.show_requested.connect(context.navigation.open_externally)
         return page
 
     def _make_charts_page(self) -> "ChartsPage":
         from gym_gui.charts.view.charts_page import ChartsPage  # noqa: PLC0415 - when shown
 
-        bench, model = self._bench, self.models.charts
-        page = ChartsPage(model, bench.theme)
-        page.episode_requested.connect(bench.conduct.replay_step)
-        page.run_requested.connect(bench.window.show_runs)
-        model.exports.reveal_requested.connect(bench.conduct.open_outside)
-        model.show(self._charted)
+        context, model = self._context, self.models.charts
+        page = ChartsPage(model, context.theme)
+        page.episode_requested.connect(context.navigation.replay_step)
+        page.run_requested.connect(context.window.show_runs)
+        model.exports.reveal_requested.connect(context.navigation.open_externally)
+        model.show(self._chart_runs)
         return page
 
     def _make_compare_page(self) -> "ComparePage":
@@ -201,47 +218,77 @@ class Analysis(QObject):
         from gym_gui.charts.view.score_panel import ScorePanel  # noqa: PLC0415 - as above
         from gym_gui.compare.view.compare_page import ComparePage  # noqa: PLC0415 - as above
 
-        bench, charts = self._bench, self.models.compare_charts
-        curves = ChartsPage(charts, bench.theme, has_scores=False)
-        curves.bar.folder.hide()  # what is compared are runs
-        curves.episode_requested.connect(bench.conduct.replay_step)
-        charts.exports.reveal_requested.connect(bench.conduct.open_outside)
-        scores = ScorePanel(charts, bench.theme)
-        return ComparePage(self.models.compare, curves, scores, bench.theme)
+        context, charts = self._context, self.models.compare_charts
+        curves = ChartsPage(charts, context.theme, has_scores=False)
+        curves.bar.folder.hide()  # only runs can be compared
+        curves.episode_requested.connect(context.navigation.replay_step)
+        charts.exports.reveal_requested.connect(context.navigation.open_externally)
+        scores = ScorePanel(charts, context.theme)
+        return ComparePage(self.models.compare, curves, scores, context.theme)
 
     def _make_tensorboard_page(self) -> "DashboardHost[TensorBoardPage]":
-        from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
         from gym_gui.tensorboard.view.tensorboard_page import (  # noqa: PLC0415 - as above
             TensorBoardPage,
         )
+        from gym_gui.widgets.embedded_page import DashboardHost  # noqa: PLC0415 - when shown
 
-        bench, model = self._bench, self.models.tensorboard
-        page = TensorBoardPage(model, bench.theme)
-        host = DashboardHost(page, bench.theme)
-        page.charts_requested.connect(lambda _: bench.window.centre.show_tab("charts"))
+        context, model = self._context, self.models.tensorboard
+        page = TensorBoardPage(model, context.theme)
+        host = DashboardHost(page, context.theme)
+        page.charts_requested.connect(lambda _: context.window.centre.show_tab("charts"))
         model.address_ready.connect(lambda url: self._open_dashboard(host, url))
-        model.reveal_requested.connect(bench.conduct.open_outside)
+        model.reveal_requested.connect(context.navigation.open_externally)
         model.changed.connect(self._update_tabs)
         return host
 
     def _make_wandb_page(self) -> "DashboardHost[WandbPage]":
-        from gym_gui.app.dashboard_host import DashboardHost  # noqa: PLC0415 - when shown
         from gym_gui.wandb.view.wandb_page import WandbPage  # noqa: PLC0415 - as above
+        from gym_gui.widgets.embedded_page import DashboardHost  # noqa: PLC0415 - when shown
 
-        bench = self._bench
-        page = WandbPage(self.models.wandb, bench.theme)
-        host = DashboardHost(page, bench.theme)
+        context = self._context
+        page = WandbPage(self.models.wandb, context.theme)
+        host = DashboardHost(page, context.theme)
         page.open_requested.connect(lambda url, proxy: self._open_dashboard(host, url, proxy))
-        page.key_requested.connect(lambda _: bench.training_conduct.show_keys())
-        bench.models.settings.secrets.changed.connect(self.models.wandb.refresh_key)
-        page.reveal_requested.connect(bench.conduct.open_outside)
+        page.key_requested.connect(lambda _: context.training_navigation.show_keys())
+        context.models.settings.secrets.changed.connect(self.models.wandb.refresh_key)
+        page.reveal_requested.connect(context.navigation.open_externally)
         return host
 
     def _make_study_page(self) -> "StudyPage":
         from gym_gui.optuna.view.study_page import StudyPage  # noqa: PLC0415 - when shown
 
-        page = StudyPage(self.models.study, self._bench.theme)
+        page = StudyPage(self.models.study, self._context.theme)
         page.run_requested.connect(self.open_run)
         page.compare_requested.connect(self.compare)
-        self.models.study.exports.reveal_requested.connect(self._bench.conduct.open_outside)
+        self.models.study.exports.reveal_requested.connect(self._context.navigation.open_externally)
         return page
+
+
+def worker_pages(context: "AppContext", models: "AnalysisModels") -> dict[WorkerTab, WorkerTabPage]:
+    """One page of each kind, created when it is first shown."""
+    return {
+        name: WorkerTabPage(
+            kind.title,
+            LazyPage(partial(kind.make, context, models), context.tasks, kind.modules),
+            kind.why_not,
+        )
+        for name, kind in _WORKER_TABS.items()
+    }
+
+
+def _make_beliefs_page(context: "AppContext", models: "AnalysisModels") -> "BeliefsPage":
+    from gym_gui.beliefs.view.beliefs_page import BeliefsPage  # noqa: PLC0415 - when shown
+
+    page = BeliefsPage(models.beliefs, context.theme)
+    page.step_requested.connect(context.navigation.replay_step)
+    return page
+
+
+_WORKER_TABS: dict[WorkerTab, _WorkerTab] = {
+    "beliefs": _WorkerTab(
+        "Beliefs",
+        "The worker of the selected run does not report beliefs.",
+        ("beliefs.model.beliefs_model", "beliefs.view.beliefs_page"),
+        _make_beliefs_page,
+    ),
+}

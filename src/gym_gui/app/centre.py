@@ -1,4 +1,4 @@
-"""Centre: the tabs in the middle, what lies under them, and the pages that take their place."""
+"""Centre: the tabs in the middle, the play bar below them, and the welcome and settings pages."""
 
 from collections.abc import Callable, Collection
 from typing import cast
@@ -29,14 +29,14 @@ from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.buttons import SegmentedControl
 from gym_gui.widgets.icons import set_icon
 
-_ROOMY_EMS = 50
-"""From this width on tabs have their whole names."""
-_PLAYED: tuple[CentreTab, ...] = ("grid", "frame", "raw")
-_FURTHER_GROUP: CentreGroup = "watch"
+_MIN_WIDE_EMS = 50
+"""From this width on, tabs have their full titles."""
+_SESSION_TABS: tuple[CentreTab, ...] = ("grid", "frame", "raw")
+_WORKER_TAB_GROUP: CentreGroup = "watch"
 
 
 class Centre(QWidget):
-    """The tabs, or a page in their place: welcome and settings."""
+    """Shows the tabs, or instead of them the welcome or the settings page."""
 
     tab_changed = Signal(str)
 
@@ -52,22 +52,20 @@ class Centre(QWidget):
             page = screens.centre[name]
             self.tabs.addTab(page, _escaped(title))
             self.tabs.setTabToolTip(self.tabs.count() - 1, title)
-        for further in screens.further.values():
-            self.tabs.addTab(further.page, _escaped(further.title))
-            self.tabs.setTabToolTip(self.tabs.count() - 1, further.title)
-        self._names: list[CentreTab] = [*CENTRE_TITLES, *screens.further]
-        self._further: tuple[CentreTab, ...] = ()
-        self._last_of: dict[CentreGroup, CentreTab] = {
+        for tab in screens.worker_tabs.values():
+            self.tabs.addTab(tab.page, _escaped(tab.title))
+            self.tabs.setTabToolTip(self.tabs.count() - 1, tab.title)
+        self._names: list[CentreTab] = [*CENTRE_TITLES, *screens.worker_tabs]
+        self._worker_tabs: tuple[CentreTab, ...] = ()
+        self._last_tab: dict[CentreGroup, CentreTab] = {
             group: names[0] for group, names in CENTRE_GROUPS.items()
         }
         self.groups = SegmentedControl(list(GROUP_TITLES.items()), theme, is_compact=True)
-        self.groups.setAccessibleName("What the tabs are about")
-        self.groups.set_option_tool_tip("watch", "What is played, and how it looks")
-        self.groups.set_option_tool_tip(
-            "analyse", "What the selected run is, measured and left behind"
-        )
-        self.tabs.setCornerWidget(_with_room(self.groups), Qt.Corner.TopLeftCorner)
-        self._bring_to_front("grid")
+        self.groups.setAccessibleName("Tab group")
+        self.groups.set_option_tool_tip("watch", "Views of the session and of live runs")
+        self.groups.set_option_tool_tip("analyse", "Overview, metrics and comparison of runs")
+        self.tabs.setCornerWidget(_with_margins(self.groups), Qt.Corner.TopLeftCorner)
+        self._set_current("grid")
         tabs_and_bar = QWidget(self)
         below = QVBoxLayout(tabs_and_bar)
         below.setContentsMargins(0, 0, 0, 0)
@@ -77,10 +75,10 @@ class Centre(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(tabs_and_bar)
         self._stack.addWidget(screens.welcome)
-        self._settings = _with_way_back(screens.settings, self.show_tabs, theme)
+        self._settings = _with_back_button(screens.settings, self.show_tabs, theme)
         self._stack.addWidget(self._settings)
         self.banner = Banner(theme)
-        """What is wrong with everything, such as a daemon that does not answer."""
+        """Messages about the complete window, such as a daemon that does not respond."""
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -92,14 +90,14 @@ class Centre(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        is_roomy = event.size().width() >= self.fontMetrics().height() * _ROOMY_EMS
-        bar, role = self.tabs.tabBar(), "" if is_roomy else "tight"
+        is_wide = event.size().width() >= self.fontMetrics().height() * _MIN_WIDE_EMS
+        bar, role = self.tabs.tabBar(), "" if is_wide else "tight"
         if bar.property("role") != role:
             bar.setProperty("role", role)
             bar.style().unpolish(bar)
             bar.style().polish(bar)
         for name, short in SHORT_TITLES.items():
-            title = _escaped(CENTRE_TITLES[name] if is_roomy else short)
+            title = _escaped(CENTRE_TITLES[name] if is_wide else short)
             index = self._names.index(name)
             if self.tabs.tabText(index) != title:
                 self.tabs.setTabText(index, title)
@@ -113,14 +111,14 @@ class Centre(QWidget):
         return _group_of(self.current)
 
     def show_tab(self, name: CentreTab) -> None:
-        self._bring_to_front(name)
+        self._set_current(name)
         self.show_tabs()
 
     def show_group(self, group: CentreGroup) -> None:
-        """The tab of it that was in front last; one that shows nothing now makes room."""
-        able = [name for name in self._tabs_of(group) if not self.tab_reason(name)]
-        last = self._last_of[group]
-        self.show_tab(last if last in able or not able else able[0])
+        """Show the last tab of the group, or its first enabled one if the last is disabled."""
+        enabled = [name for name in self._tabs_of(group) if not self.tab_reason(name)]
+        last = self._last_tab[group]
+        self.show_tab(last if last in enabled or not enabled else enabled[0])
 
     def show_tabs(self) -> None:
         self._stack.setCurrentIndex(0)
@@ -136,81 +134,81 @@ class Centre(QWidget):
         return self._stack.currentIndex() == 0
 
     def set_tab_reason(self, name: CentreTab, why_not: str) -> None:
-        """A tab that shows nothing now is greyed, with the reason; its page can say more."""
+        """Disable a tab, with the reason as tooltip; an empty reason enables it."""
         index = self._names.index(name)
         if why_not == self.tab_reason(name):
-            return  # Qt paints the bar anew even when nothing is different
+            return  # Qt repaints the bar even if nothing has changed
         if why_not and name == self.current:
-            self._make_room(name)
-        # Of the tab alone: its page may be shown all the same, and must be of use then.
+            self._leave_tab(name)
+        # Only the tab is disabled: its page can still be shown and must be usable.
         self.tabs.tabBar().setTabEnabled(index, not why_not)
         self.tabs.setTabToolTip(index, why_not or CENTRE_TITLES[name])
 
-    def show_further(self, names: Collection[str]) -> None:
-        """Only these of the further tabs are in sight; one in front that goes makes room."""
-        wanted = tuple(name for name in self._screens.further if name in names)
-        if wanted == self._further:
+    def show_worker_tabs(self, names: Collection[str]) -> None:
+        """Show only these worker tabs; leave the current tab if it is hidden."""
+        visible = tuple(name for name in self._screens.worker_tabs if name in names)
+        if visible == self._worker_tabs:
             return
-        gone = [name for name in self._further if name not in wanted]
-        self._further = wanted
-        if self.current in gone:
-            self._make_room(self.current)
-        for name in self._screens.further:
-            is_seen = name in self._tabs_of(self.group)
-            self.tabs.setTabVisible(self._names.index(name), is_seen)
+        hidden = [name for name in self._worker_tabs if name not in visible]
+        self._worker_tabs = visible
+        if self.current in hidden:
+            self._leave_tab(self.current)
+        for name in self._screens.worker_tabs:
+            is_visible = name in self._tabs_of(self.group)
+            self.tabs.setTabVisible(self._names.index(name), is_visible)
 
     def _tabs_of(self, group: CentreGroup) -> tuple[CentreTab, ...]:
-        return CENTRE_GROUPS[group] + (self._further if group == _FURTHER_GROUP else ())
+        return CENTRE_GROUPS[group] + (self._worker_tabs if group == _WORKER_TAB_GROUP else ())
 
-    def _make_room(self, name: CentreTab) -> None:
-        """For the first of its group that shows something."""
-        others = [each for each in self._tabs_of(_group_of(name)) if each != name]
-        able = [each for each in others if not self.tab_reason(each)]
-        if able:
-            self.tabs.setCurrentIndex(self._names.index(able[0]))
+    def _leave_tab(self, name: CentreTab) -> None:
+        """Switch to the first enabled tab of the same group."""
+        others = [other for other in self._tabs_of(_group_of(name)) if other != name]
+        enabled = [other for other in others if not self.tab_reason(other)]
+        if enabled:
+            self.tabs.setCurrentIndex(self._names.index(enabled[0]))
 
     def tab_reason(self, name: CentreTab) -> str:
-        """Why a tab shows nothing now; empty when it does."""
+        """Why a tab is disabled; empty if it is enabled."""
         index = self._names.index(name)
         return "" if self.tabs.isTabEnabled(index) else self.tabs.tabToolTip(index)
 
-    def _bring_to_front(self, name: CentreTab) -> None:
+    def _set_current(self, name: CentreTab) -> None:
         group = _group_of(name)
         self.groups.set_current(group)
-        wanted = self._tabs_of(group)
-        # The bar scrolls to a tab that comes to the front, and stays scrolled afterwards: there
-        # must be room for it then. Qt would move on by itself from the one in front if that went.
-        self._show_only({name, self.current, *(wanted if self.current in wanted else ())})
+        visible = self._tabs_of(group)
+        # The bar scrolls to a new current tab and stays scrolled, so the other group is hidden
+        # first. The current tab stays visible, because Qt would replace a hidden one.
+        self._show_only({name, self.current, *(visible if self.current in visible else ())})
         self.tabs.setCurrentIndex(self._names.index(name))
-        self._show_only(wanted)
+        self._show_only(visible)
 
     def _show_only(self, names: Collection[CentreTab]) -> None:
-        for index, each in enumerate(self._names):
-            if each not in names:
+        for index, name in enumerate(self._names):
+            if name not in names:
                 self.tabs.setTabVisible(index, False)
-        for index, each in enumerate(self._names):
-            if each in names:
+        for index, name in enumerate(self._names):
+            if name in names:
                 self.tabs.setTabVisible(index, True)
 
     def _on_tab_changed(self, index: int) -> None:
         name = self._names[index]
-        self._last_of[_group_of(name)] = name
-        self._screens.play_bar.setVisible(name in _PLAYED)
+        self._last_tab[_group_of(name)] = name
+        self._screens.play_bar.setVisible(name in _SESSION_TABS)
         self.tab_changed.emit(name)
 
 
 def _escaped(title: str) -> str:
-    """Qt would make a shortcut of it."""
+    """Escape `&`, which Qt reads as a shortcut."""
     return title.replace("&", "&&")
 
 
 def _group_of(name: CentreTab) -> CentreGroup:
-    found = (group for group, names in CENTRE_GROUPS.items() if name in names)
-    return next(found, _FURTHER_GROUP)
+    groups = (group for group, names in CENTRE_GROUPS.items() if name in names)
+    return next(groups, _WORKER_TAB_GROUP)
 
 
-def _with_room(widget: QWidget) -> QWidget:
-    """At the edge of the tabs, but not against it."""
+def _with_margins(widget: QWidget) -> QWidget:
+    """Add margins around a corner widget of the tabs."""
     holder = QWidget()
     line = holder.fontMetrics().height()
     layout = QHBoxLayout(holder)
@@ -219,16 +217,16 @@ def _with_room(widget: QWidget) -> QWidget:
     return holder
 
 
-def _with_way_back(page: QWidget, go_back: Callable[[], None], theme: ThemeModel) -> QWidget:
-    """Settings are a page, not a dialog: this is how one leaves it."""
+def _with_back_button(page: QWidget, on_back: Callable[[], None], theme: ThemeModel) -> QWidget:
+    """Add a title and a back button to the settings page."""
     holder = QWidget()
     back = QToolButton(holder)
     back.setText("Back")
-    back.setToolTip("Back to the environment (Esc)")
+    back.setToolTip("Back to the tabs (Esc)")
     back.setShortcut("Esc")
     back.setProperty("role", "quiet")
     set_icon(back, "close", theme)
-    back.clicked.connect(go_back)
+    back.clicked.connect(on_back)
     title = QLabel("Settings")
     title.setProperty("role", "heading")
     line = holder.fontMetrics().height()

@@ -1,4 +1,4 @@
-"""What each command of the table does, and when it cannot be used."""
+"""The bindings of the commands: what each does, and why it is disabled."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtWidgets import QDockWidget
 
 from gym_gui.app.commands import Binding
-from gym_gui.app.screens import CENTRE_TITLES, CentreTab, FurtherTab
+from gym_gui.app.screens import CENTRE_TITLES, CentreTab, WorkerTab
 from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic import __version__
 
@@ -15,54 +15,56 @@ if TYPE_CHECKING:
     from gym_gui.app.wiring import AppContext
 
 
-def bindings(bench: "AppContext") -> dict[str, Binding]:
-    """For every command of the table; `Commands` misses none of them."""
+def bindings(context: "AppContext") -> dict[str, Binding]:
+    """A binding for every command of the table."""
     return {
-        **_of_session(bench),
-        **_of_modes(bench),
-        **_of_runs(bench),
-        **_of_views(bench),
-        **_of_panels(bench),
-        **_of_themes(bench),
-        **_of_tools(bench),
-        **_of_help(bench),
+        **_session_bindings(context),
+        **_mode_bindings(context),
+        **_run_bindings(context),
+        **_view_bindings(context),
+        **_panel_bindings(context),
+        **_theme_bindings(context),
+        **_tool_bindings(context),
+        **_help_bindings(context),
     }
 
 
-def _of_session(bench: "AppContext") -> dict[str, Binding]:
-    play, panel = bench.models.play, bench.models.session_panel
+def _session_bindings(context: "AppContext") -> dict[str, Binding]:
+    play, panel = context.models.play, context.models.session_panel
 
-    def not_playing() -> str:
-        return "" if play.is_playing else "Nothing is played now."
+    def no_session_reason() -> str:
+        return "" if play.is_playing else "No session is running."
 
-    def no_agent() -> str:
-        return not_playing() or ("" if play.has_agent else "Only you act here: choose Hybrid.")
+    def no_agent_reason() -> str:
+        return no_session_reason() or (
+            "" if play.has_agent else "There is no agent; select Hybrid mode."
+        )
 
     return {
         "session.play": Binding(panel.play),
-        "session.stop": Binding(panel.stop, lambda: "" if play.is_on else "Nothing is played now."),
-        "session.pause": Binding(play.pause_or_resume, not_playing),
-        "session.step": Binding(play.single_step, not_playing),
-        "session.reset": Binding(play.start_new_episode, not_playing),
-        "session.again": Binding(play.play_again, not_playing),
-        "session.takeover": Binding(play.take_over_or_release, no_agent),
-        "session.environment": Binding(lambda: _choose_environment(bench)),
+        "session.stop": Binding(panel.stop, lambda: "" if play.is_on else "No session is running."),
+        "session.pause": Binding(play.pause_or_resume, no_session_reason),
+        "session.step": Binding(play.single_step, no_session_reason),
+        "session.reset": Binding(play.start_new_episode, no_session_reason),
+        "session.again": Binding(play.play_again, no_session_reason),
+        "session.takeover": Binding(play.take_over_or_release, no_agent_reason),
+        "session.environment": Binding(lambda: _select_environment(context)),
         "session.dice": Binding(panel.choice.randomize_seed),
-        "session.quit": Binding(lambda: _close(bench)),
+        "session.quit": Binding(lambda: _close(context)),
     }
 
 
-def _close(bench: "AppContext") -> None:
-    bench.window.close()
+def _close(context: "AppContext") -> None:
+    context.window.close()
 
 
-def _choose_environment(bench: "AppContext") -> None:
-    bench.window.session_dock.show()
-    bench.session_panel.open_environment_picker()
+def _select_environment(context: "AppContext") -> None:
+    context.window.session_dock.show()
+    context.session_panel.open_environment_picker()
 
 
-def _of_modes(bench: "AppContext") -> dict[str, Binding]:
-    panel = bench.models.session_panel
+def _mode_bindings(context: "AppContext") -> dict[str, Binding]:
+    panel = context.models.session_panel
 
     def mode(name: str) -> Binding:
         return Binding(lambda: panel.set_mode(name), is_checked=lambda: panel.mode == name)
@@ -70,43 +72,47 @@ def _of_modes(bench: "AppContext") -> dict[str, Binding]:
     return {f"session.{name}": mode(name) for name in ("human", "hybrid", "agent")}
 
 
-def _of_runs(bench: "AppContext") -> dict[str, Binding]:
-    def chosen() -> str:
-        runs = bench.runs_view.selected_runs()
+def _run_bindings(context: "AppContext") -> dict[str, Binding]:
+    def selected() -> str:
+        runs = context.runs_view.selected_runs()
         return runs[0].run_id if runs else ""
 
-    def none_chosen() -> str:
-        return "" if chosen() else "No run is selected."
+    def no_run_reason() -> str:
+        return "" if selected() else "No run is selected."
 
-    def cannot_stop() -> str:
-        run = bench.models.runs.by_id(chosen())
+    def cannot_stop_reason() -> str:
+        run = context.models.runs.by_id(selected())
         if run is None:
             return "No run is selected."
-        return "" if bench.models.run_actions.can_stop(run) else "The run is over."
+        return "" if context.models.run_actions.can_stop(run) else "The run has finished."
 
-    def chosen_ids() -> list[str]:
-        return [run.run_id for run in bench.runs_view.selected_runs()]
+    def selected_ids() -> list[str]:
+        return [run.run_id for run in context.runs_view.selected_runs()]
 
     return {
-        "run.train": Binding(lambda: bench.training_conduct.train()),  # noqa: PLW0108 - made later
-        "run.open": Binding(lambda: bench.analysis.show_overview(chosen()), none_chosen),
-        "run.compare": Binding(lambda: bench.analysis.compare(chosen_ids()), none_chosen),
+        "run.train": Binding(lambda: context.training_navigation.train()),  # noqa: PLW0108 - created later
+        "run.open": Binding(lambda: context.analysis.show_overview(selected()), no_run_reason),
+        "run.compare": Binding(lambda: context.analysis.compare(selected_ids()), no_run_reason),
         "run.tensorboard": Binding(
-            lambda: bench.analysis.open_tensorboard(chosen_ids()), none_chosen
+            lambda: context.analysis.open_tensorboard(selected_ids()), no_run_reason
         ),
-        "run.duplicate": Binding(lambda: bench.training_conduct.duplicate(chosen()), none_chosen),
-        "run.watch": Binding(lambda: bench.conduct.watch(chosen()), none_chosen),
-        "run.replay": Binding(lambda: bench.conduct.replay(chosen()), none_chosen),
-        "run.stop": Binding(lambda: bench.models.run_actions.stop([chosen()]), cannot_stop),
+        "run.duplicate": Binding(
+            lambda: context.training_navigation.duplicate(selected()), no_run_reason
+        ),
+        "run.watch": Binding(lambda: context.navigation.watch(selected()), no_run_reason),
+        "run.replay": Binding(lambda: context.navigation.replay(selected()), no_run_reason),
+        "run.stop": Binding(
+            lambda: context.models.run_actions.stop([selected()]), cannot_stop_reason
+        ),
         "run.demo": Binding(
-            lambda: bench.conduct.demo.start(),  # noqa: PLW0108 - it comes after the commands
-            lambda: _no_daemon(bench),
+            lambda: context.navigation.demo.start(),  # noqa: PLW0108 - created later
+            lambda: _no_daemon_reason(context),
         ),
     }
 
 
-def _of_views(bench: "AppContext") -> dict[str, Binding]:
-    centre = bench.window.centre
+def _view_bindings(context: "AppContext") -> dict[str, Binding]:
+    centre = context.window.centre
 
     def view(name: CentreTab, why_not: Callable[[], str]) -> Binding:
         return Binding(
@@ -115,17 +121,17 @@ def _of_views(bench: "AppContext") -> dict[str, Binding]:
             lambda: centre.shows_tabs and centre.current == name,
         )
 
-    def of_some_runs(name: FurtherTab) -> Binding:
-        return view(name, lambda: bench.analysis.why_no_further(name))
+    def worker_view(name: WorkerTab) -> Binding:
+        return view(name, lambda: context.analysis.worker_tab_reason(name))
 
     return {
         **{f"view.{name}": view(name, partial(centre.tab_reason, name)) for name in CENTRE_TITLES},
-        **{f"view.{name}": of_some_runs(name) for name in bench.analysis.further_pages},
+        **{f"view.{name}": worker_view(name) for name in context.analysis.worker_pages},
     }
 
 
-def _of_panels(bench: "AppContext") -> dict[str, Binding]:
-    window = bench.window
+def _panel_bindings(context: "AppContext") -> dict[str, Binding]:
+    window = context.window
 
     def panel(dock: QDockWidget) -> Binding:
         return Binding(lambda: window.toggle(dock), is_checked=lambda: not dock.isHidden())
@@ -139,49 +145,53 @@ def _of_panels(bench: "AppContext") -> dict[str, Binding]:
     }
 
 
-def _of_themes(bench: "AppContext") -> dict[str, Binding]:
+def _theme_bindings(context: "AppContext") -> dict[str, Binding]:
     def theme(choice: str) -> Binding:
         return Binding(
-            lambda: bench.conduct.choose_theme(cast("ThemeChoice", choice)),
-            is_checked=lambda: bench.theme.choice == choice,
+            lambda: context.navigation.choose_theme(cast("ThemeChoice", choice)),
+            is_checked=lambda: context.theme.choice == choice,
         )
 
     return {f"view.{choice}_theme": theme(choice) for choice in ("system", "light", "dark")}
 
 
-def _of_tools(bench: "AppContext") -> dict[str, Binding]:
+def _tool_bindings(context: "AppContext") -> dict[str, Binding]:
     def search() -> None:
-        bench.commands.update()
-        actions = bench.commands.actions
-        bench.palette.open_with([actions[each] for each in actions if each != "tools.palette"])
+        context.commands.update()
+        actions = context.commands.actions
+        context.palette.open_with(
+            [action for name, action in actions.items() if name != "tools.palette"]
+        )
 
     return {
         "tools.palette": Binding(search),
-        "tools.log": Binding(bench.window.show_log),
-        "tools.settings": Binding(bench.window.centre.show_settings),
-        "tools.tensorboard_folder": Binding(bench.analysis.choose_tensorboard_folder),
+        "tools.log": Binding(context.window.show_log),
+        "tools.settings": Binding(context.window.centre.show_settings),
+        "tools.tensorboard_folder": Binding(context.analysis.choose_tensorboard_folder),
         "tools.start_daemon": Binding(
-            bench.link.start_daemon,
-            lambda: f"The daemon is {bench.link.state}." if bench.link.is_ready else "",
+            context.link.start_daemon,
+            lambda: f"The daemon is {context.link.state}." if context.link.is_ready else "",
         ),
     }
 
 
-def _of_help(bench: "AppContext") -> dict[str, Binding]:
+def _help_bindings(context: "AppContext") -> dict[str, Binding]:
     def shortcuts() -> None:
-        bench.window.centre.show_settings()
-        bench.settings_page.content.show_topic("Keyboard")
+        context.window.centre.show_settings()
+        context.settings_page.content.show_topic("Keyboard")
 
     def about() -> None:
-        bench.notices.post(f"MOSAIC {__version__}, MIT licence. Home: {bench.link.home.path}")
+        context.notices.post(f"MOSAIC {__version__}, MIT licence. Home: {context.link.home.path}")
 
     return {
-        "help.welcome": Binding(bench.window.centre.show_welcome),
+        "help.welcome": Binding(context.window.centre.show_welcome),
         "help.shortcuts": Binding(shortcuts),
-        "help.log_folder": Binding(lambda: bench.conduct.open_outside(str(bench.link.home.logs))),
+        "help.log_folder": Binding(
+            lambda: context.navigation.open_externally(str(context.link.home.logs))
+        ),
         "help.about": Binding(about),
     }
 
 
-def _no_daemon(bench: "AppContext") -> str:
-    return "" if bench.link.is_ready else "The daemon does not answer."
+def _no_daemon_reason(context: "AppContext") -> str:
+    return "" if context.link.is_ready else "The daemon does not respond."

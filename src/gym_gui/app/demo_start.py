@@ -1,6 +1,6 @@
-"""DemoStart: the demo run from a command or the welcome page. `Navigation` shows what was started.
+"""DemoStart: starts the demo run for a command or the welcome page; `Navigation` shows the run.
 
-Where the agent's packages are missing, a person chooses: install them, or watch the echo run.
+If the packages of the agent are missing, the user can install them or start the echo run.
 """
 
 from collections.abc import Callable
@@ -16,55 +16,53 @@ from mosaic.contract.runs import RunRecord
 if TYPE_CHECKING:
     from gym_gui.app.wiring import AppContext
 
-INSTALL, ECHO, NOT_NOW = "Install and train", "Echo run at once", "Not now"
+INSTALL, ECHO, NOT_NOW = "Install and train", "Start echo run", "Not now"
 
 
 class DemoStart(QObject):
-    """Made once, by `Navigation`."""
+    """Created by `Navigation`."""
 
     started = Signal(str)
-    """The run that is the demo; also one that was running already."""
+    """The id of the demo run, which may already be running."""
 
-    def __init__(self, bench: "AppContext", parent: QObject) -> None:
+    def __init__(self, context: "AppContext", parent: QObject) -> None:
         super().__init__(parent)
-        self._runs = bench.models.runs
-        self._notices = bench.notices
-        self._banner = bench.window.centre.banner
-        self._demo = DemoRuns(bench.link, bench.tasks)
+        self._runs = context.models.runs
+        self._notices = context.notices
+        self._banner = context.window.centre.banner
+        self._demo = DemoRuns(context.link, context.tasks)
         self._is_submitting = False
         self._offer = ""
-        """What the banner says while a person has to choose."""
+        """The banner's message while it offers the choice."""
 
     @property
     def is_offering(self) -> bool:
-        """A person has to choose."""
+        """Whether the banner offers to install the packages or to start the echo run."""
         return bool(self._offer) and self._banner.message == self._offer
 
     def start(self) -> None:
-        """One that is running already is enough."""
+        """Start the demo run, unless one is running."""
         for run in self._runs.runs:
             if run.name == DEMO_NAME and run.state in LIVE_STATES:
                 self.started.emit(run.run_id)
                 return
         if not self._demo.can_ask:
-            self._notices.post(
-                "The daemon is not there yet; try again in a moment.", tone="warning"
-            )
+            self._notices.post("The daemon is not ready. Try again in a moment.", tone="warning")
         elif not self._is_submitting:
             self._is_submitting = True
             self._demo.learn_if_ready(self, self._on_submitted, self._on_missing, self._on_failed)
 
     def start_echo(self) -> None:
-        self._begin(self._demo.echo)
+        self._submit(self._demo.echo)
 
-    def _install_and_learn(self) -> None:
-        self._begin(self._demo.learn)
+    def _install_and_train(self) -> None:
+        self._submit(self._demo.learn)
 
-    def _begin(self, submit: Callable[[QObject, Submitted, Failed], None]) -> None:
+    def _submit(self, request: Callable[[QObject, Submitted, Failed], None]) -> None:
         self._dismiss_offer()
         if not self._is_submitting:
             self._is_submitting = True
-            submit(self, self._on_submitted, self._on_failed)
+            request(self, self._on_submitted, self._on_failed)
 
     def _on_submitted(self, run: RunRecord) -> None:
         self._is_submitting = False
@@ -74,11 +72,11 @@ class DemoStart(QObject):
     def _on_missing(self, bundle: str) -> None:
         self._is_submitting = False
         self._offer = (
-            f"The packages of the demo's agent ({bundle}) are not installed yet. Installing"
-            " them takes a minute or two. The echo run needs none."
+            f"The packages of the demo agent ({bundle}) are not installed. Installing them"
+            " takes a minute or two. The echo run needs no packages."
         )
         actions = (
-            (INSTALL, self._install_and_learn),
+            (INSTALL, self._install_and_train),
             (ECHO, self.start_echo),
             (NOT_NOW, self._dismiss_offer),
         )
@@ -89,7 +87,7 @@ class DemoStart(QObject):
         self._notices.fail(error, ECHO, self.start_echo)
 
     def _dismiss_offer(self) -> None:
-        """What the banner says of other things stays."""
+        """Clear the banner, unless it has another message."""
         if self.is_offering:
             self._banner.clear()
         self._offer = ""

@@ -1,4 +1,4 @@
-"""LazyPage: a page that is built when it is first looked at, so that the window is there sooner."""
+"""LazyPage: a page that is created when it is first shown, so that the window opens faster."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -12,13 +12,13 @@ from shiboken6 import isValid
 from gym_gui.runtime.tasks import Tasks
 
 Page = TypeVar("Page", bound=QWidget)
-_AT_ONCE = 40
-_TIMEOUT_MS = 300
-"""So long an empty place says nothing."""
+_POLISH_BATCH = 40
+_LOADING_DELAY_MS = 300
+"""After this time without content, a message is displayed."""
 
 
 class LazyPage(QWidget, Generic[Page]):
-    """Holds the place of its content. What it is made of is loaded on a thread before."""
+    """Placeholder and parent of its content. The modules are imported on a thread first."""
 
     def __init__(
         self,
@@ -27,32 +27,32 @@ class LazyPage(QWidget, Generic[Page]):
         modules: Sequence[str],
         parent: QWidget | None = None,
     ) -> None:
-        """`modules` of `gym_gui` are what `make` imports."""
+        """`modules` of `gym_gui` are those that `make` imports."""
         super().__init__(parent)
         self._make = make
         self._tasks = tasks
         self._modules = tuple(f"gym_gui.{name}" for name in modules)
         self._content: Page | None = None
         self._is_loaded = False
-        self._wait: QLabel | None = None
+        self._loading: QLabel | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
 
     @property
-    def is_made(self) -> bool:
+    def is_created(self) -> bool:
         return self._content is not None
 
     @property
-    def is_filled(self) -> bool:
-        """It is made, and can be seen."""
+    def is_displayed(self) -> bool:
+        """Whether the content is created and visible."""
         return self._content is not None and not self._content.isHidden()
 
     @property
     def content(self) -> Page:
-        """Made now, if it is not there yet."""
+        """The content, which is created if necessary."""
         if self._content is None:
             page = self._make()
-            # In its place before anybody sees it: the style sheet is that of the window.
+            # The parent is set before it is shown, because the style sheet is that of the window.
             page.setVisible(False)
             page.setParent(self)
             self._content = page
@@ -60,14 +60,14 @@ class LazyPage(QWidget, Generic[Page]):
         return self._content
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """A page that nobody sees takes no room, and nobody has to work out how much it would."""
+        """Zero while hidden, which saves the computation of the layout."""
         return super().sizeHint() if self.isVisible() else QSize(0, 0)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return super().minimumSizeHint() if self.isVisible() else QSize(0, 0)
 
     def load(self, then: Callable[[], None] = lambda: None) -> None:
-        """Import what it is made of, without holding anything up."""
+        """Import the modules on a thread, then call `then` on the UI thread."""
 
         def loaded(_: None) -> None:
             self._is_loaded = True
@@ -81,35 +81,37 @@ class LazyPage(QWidget, Generic[Page]):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
         self.updateGeometry()
-        if not self.is_made:
-            self.load(self._fill)
-        if not self.is_filled:
-            QTimer.singleShot(_TIMEOUT_MS, self, self._show_loading)
+        if not self.is_created:
+            self.load(self._create)
+        if not self.is_displayed:
+            QTimer.singleShot(_LOADING_DELAY_MS, self, self._show_loading)
 
     def _show_loading(self) -> None:
-        if self._wait is None and not self.is_filled:
-            self._wait = QLabel("Opening…")
-            self._wait.setProperty("role", "muted")
-            self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            self._column.addWidget(self._wait)
+        if self._loading is None and not self.is_displayed:
+            self._loading = QLabel("Loading…")
+            self._loading.setProperty("role", "muted")
+            self._loading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            self._column.addWidget(self._loading)
 
-    def _fill(self) -> None:
+    def _create(self) -> None:
         _ = self.content
 
-    def _polish(self, waiting: Sequence[QWidget]) -> None:
-        """What the style sheet says of each takes longest; done at once it would be felt."""
-        for widget in waiting[:_AT_ONCE]:
-            if isValid(widget):  # a page may have thrown it away meanwhile
+    def _polish(self, widgets: Sequence[QWidget]) -> None:
+        """Polish the widgets in batches: polishing all at once would block the window."""
+        for widget in widgets[:_POLISH_BATCH]:
+            if isValid(widget):  # the page may have deleted it
                 widget.ensurePolished()
-        rest = waiting[_AT_ONCE:]
-        QTimer.singleShot(0, self, (lambda: self._polish(rest)) if rest else self._show_content)
+        remaining = widgets[_POLISH_BATCH:]
+        QTimer.singleShot(
+            0, self, (lambda: self._polish(remaining)) if remaining else self._show_content
+        )
 
     def _show_content(self) -> None:
-        if self._wait is not None:
-            self._wait.deleteLater()
-            self._wait.setVisible(False)
-            self._column.removeWidget(self._wait)
-            self._wait = None
+        if self._loading is not None:
+            self._loading.deleteLater()
+            self._loading.setVisible(False)
+            self._column.removeWidget(self._loading)
+            self._loading = None
         self._column.addWidget(self.content)
         self.content.setVisible(True)
 

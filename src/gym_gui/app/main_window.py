@@ -1,6 +1,6 @@
-"""MainWindow: three docks around a centre, remembered from one start to the next.
+"""MainWindow: three docks around a centre; the layout is saved in the settings.
 
-It places what the wiring has made and knows no model: `conduct.py` says what leads where.
+It only places the widgets that `AppContext` has created; `Navigation` connects them.
 """
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
@@ -21,15 +21,15 @@ from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.shell.view.snackbar import Snackbar
 
 _LAYOUT_VERSION = 1
-_FIRST_SIZE = QSize(1440, 900)
-_SMALLEST = QSize(900, 600)
+_DEFAULT_SIZE = QSize(1440, 900)
+_MIN_SIZE = QSize(900, 600)
 
 
 class MainWindow(QMainWindow):
-    """Made once, by the wiring."""
+    """Created by `AppContext`."""
 
     closing = Signal()
-    """It is about to close: sessions end now, while there is still somebody to end them."""
+    """The window is about to close; sessions must be stopped now."""
 
     def __init__(
         self, screens: Screens, notices: Notices, settings: SettingsStore, theme: ThemeModel
@@ -37,7 +37,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main")
         self.setWindowTitle("MOSAIC")
-        self.setMinimumSize(_SMALLEST)
+        self.setMinimumSize(_MIN_SIZE)
         self.setDockOptions(
             QMainWindow.DockOption.AnimatedDocks
             | QMainWindow.DockOption.AllowNestedDocks
@@ -50,10 +50,10 @@ class MainWindow(QMainWindow):
         self.runs_tabs = QTabWidget()
         for tabs in (self.telemetry_tabs, self.runs_tabs):
             tabs.setDocumentMode(True)
-        for name, title in TELEMETRY_TITLES.items():
-            self.telemetry_tabs.addTab(screens.telemetry[name], title)
-        for runs_name, title in RUNS_TITLES.items():
-            self.runs_tabs.addTab(screens.runs[runs_name], title)
+        for name, title_height in TELEMETRY_TITLES.items():
+            self.telemetry_tabs.addTab(screens.telemetry[name], title_height)
+        for runs_name, title_height in RUNS_TITLES.items():
+            self.runs_tabs.addTab(screens.runs[runs_name], title_height)
         self.session_dock = self._dock("session", "Session", screens.session_panel)
         self.telemetry_dock = self._dock("telemetry", "Telemetry", self.telemetry_tabs)
         self.runs_dock = self._dock("runs", "Runs and log", self.runs_tabs)
@@ -61,8 +61,8 @@ class MainWindow(QMainWindow):
         self.statusBar().addWidget(screens.status, 1)
         self.snackbar = Snackbar(notices, theme, self)
         self._place_docks()
-        self._first_layout = self.saveState(_LAYOUT_VERSION)
-        self.resize(self._first_size())
+        self._default_layout = self.saveState(_LAYOUT_VERSION)
+        self.resize(self._default_size())
         self._restore()
 
     def show_telemetry(self, name: TelemetryTab) -> None:
@@ -81,10 +81,10 @@ class MainWindow(QMainWindow):
         self.showNormal() if self.isFullScreen() else self.showFullScreen()
 
     def reset_layout(self) -> None:
-        """All panels where they were at the very first start."""
+        """Restore the default layout of the docks."""
         self._settings.forget("layout")
-        self.restoreState(self._first_layout, _LAYOUT_VERSION)
-        self._share_out()
+        self.restoreState(self._default_layout, _LAYOUT_VERSION)
+        self._resize_docks()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
         self._settings.set("layout/geometry", self.saveGeometry())
@@ -93,10 +93,10 @@ class MainWindow(QMainWindow):
         self.closing.emit()
         super().closeEvent(event)
 
-    def _dock(self, name: str, title: str, content: QWidget) -> QDockWidget:
-        dock = QDockWidget(title, self)
+    def _dock(self, name: str, title_height: str, content: QWidget) -> QDockWidget:
+        dock = QDockWidget(title_height, self)
         dock.setObjectName(name)
-        dock.setAccessibleName(title)
+        dock.setAccessibleName(title_height)
         dock.setWidget(content)
         dock.setFeatures(
             QDockWidget.DockWidgetFeature.DockWidgetMovable
@@ -112,31 +112,31 @@ class MainWindow(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.telemetry_dock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.runs_dock)
 
-    def _share_out(self) -> None:
-        """As much for the side panels as their words need, by the size of the font."""
+    def _resize_docks(self) -> None:
+        """Resize the docks in proportion to the size of the font."""
         letter = self.fontMetrics().horizontalAdvance("n")
         line = self.fontMetrics().height()
-        most = self.width() // 4
+        max_width = self.width() // 4
         self.resizeDocks(
             [self.session_dock, self.telemetry_dock],
-            [min(42 * letter, most), min(44 * letter, most)],
+            [min(42 * letter, max_width), min(44 * letter, max_width)],
             Qt.Orientation.Horizontal,
         )
         self.resizeDocks(
             [self.runs_dock], [min(17 * line, self.height() * 2 // 7)], Qt.Orientation.Vertical
         )
 
-    def _first_size(self) -> QSize:
-        """With room for the frame and the title, which the desktop adds."""
+    def _default_size(self) -> QSize:
+        """The default size, limited to the screen without the title bar."""
         screen = QGuiApplication.primaryScreen().availableSize()
-        title = 2 * self.fontMetrics().height()
-        return _FIRST_SIZE.boundedTo(QSize(screen.width(), screen.height() - title))
+        title_height = 2 * self.fontMetrics().height()
+        return _DEFAULT_SIZE.boundedTo(QSize(screen.width(), screen.height() - title_height))
 
     def _restore(self) -> None:
         geometry: QByteArray = self._settings.blob("layout/geometry")
         if not geometry.isEmpty():
             self.restoreGeometry(geometry)
-        self._share_out()
+        self._resize_docks()
         docks = self._settings.blob("layout/docks")
         if not docks.isEmpty():
             self.restoreState(docks, _LAYOUT_VERSION)

@@ -1,4 +1,4 @@
-"""Screens: the widgets that the window puts together. Made by the wiring, placed by MainWindow."""
+"""Screens: the widgets of the window. `AppContext` creates them, `MainWindow` places them."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,9 +9,9 @@ from gym_gui.app.lazy_page import LazyPage
 
 EnvironmentTab = Literal["grid", "frame", "raw", "video", "replay", "live"]
 AnalysisTab = Literal["run", "charts", "compare", "tensorboard", "wandb", "optuna"]
-FurtherTab = Literal["beliefs"]
-"""Those that only runs of some workers open: see `descriptor_tabs.py`."""
-CentreTab = EnvironmentTab | AnalysisTab | FurtherTab
+WorkerTab = Literal["beliefs"]
+"""Tabs that only runs of some workers open: see `analysis.py`."""
+CentreTab = EnvironmentTab | AnalysisTab | WorkerTab
 CentreGroup = Literal["watch", "analyse"]
 TelemetryTab = Literal["steps", "episodes", "step"]
 RunsTab = Literal["runs", "log"]
@@ -36,13 +36,13 @@ SHORT_TITLES: dict[CentreTab, str] = {
     "wandb": "W&B",
     "optuna": "Optuna",
 }
-"""Where there is little room."""
+"""Titles for a narrow window."""
 GROUP_TITLES: dict[CentreGroup, str] = {"watch": "Watch", "analyse": "Analyse"}
 CENTRE_GROUPS: dict[CentreGroup, tuple[CentreTab, ...]] = {
     "watch": ("grid", "frame", "raw", "video", "replay", "live"),
     "analyse": ("run", "charts", "compare", "tensorboard", "wandb", "optuna"),
 }
-"""The tabs of one group are in sight at a time."""
+"""Only the tabs of one group are visible at a time."""
 TELEMETRY_TITLES: dict[TelemetryTab, str] = {
     "steps": "Steps",
     "episodes": "Episodes",
@@ -52,27 +52,27 @@ RUNS_TITLES: dict[RunsTab, str] = {"runs": "Runs", "log": "Log"}
 
 
 @dataclass(frozen=True, slots=True)
-class FurtherPage:
-    """A tab that stands at the end of the group *Watch* while it is in sight."""
+class WorkerTabPage:
+    """A tab at the end of the group *Watch*, visible only for some runs."""
 
     title: str
     page: LazyPage[QWidget]
     why_not: str
-    """What the command that shows it says while the shown run has none."""
+    """Why the command of the tab is disabled for a run without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screens:
-    """Each is bound to its model already."""
+    """Widgets that are already bound to their models."""
 
     session_panel: QWidget
     centre: dict[CentreTab, QWidget]
     play_bar: QWidget
-    """Under the tabs that show what is played."""
+    """Below the tabs that show the session."""
     telemetry: dict[TelemetryTab, QWidget]
     runs: dict[RunsTab, QWidget]
     welcome: QWidget
     settings: QWidget
     status: QWidget
-    further: dict[FurtherTab, FurtherPage] = field(default_factory=dict)
-    """In the centre, hidden until the shown run asks for them."""
+    worker_tabs: dict[WorkerTab, WorkerTabPage] = field(default_factory=dict)
+    """In the centre, hidden unless the selected run has them."""

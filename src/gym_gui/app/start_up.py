@@ -1,4 +1,4 @@
-"""Start-up: the application, its theme, the window first, and the daemon in the background."""
+"""Start-up of the window: application, log, theme, window; then the daemon, in the background."""
 
 import gc
 import logging
@@ -6,23 +6,32 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QSocketNotifier, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gym_gui.app.theme import apply_theme
-from gym_gui.app.window_log import keep_window_log, leave_window_log
 from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.ui_collection import UiCollection
 from mosaic.contract.layout import Home
 
 _log = logging.getLogger(__name__)
 
+_LOG_NAME = "window.log"
+_MAX_LOG_BYTES = 1_000_000
+_LOG_BACKUPS = 1
+_LOG_FORMAT = "%(asctime)s %(levelname)-8s %(name)s: %(message)s"
+_LOGGERS = ("gym_gui", "mosaic")
+"""Messages of libraries go to the terminal only."""
+
 
 @dataclass(frozen=True, slots=True)
 class StartupOptions:
-    """What the command line asks the window to begin with."""
+    """Options of the command line: what the window opens first."""
 
     run_id: str = ""
     env_id: str = ""
@@ -30,59 +39,61 @@ class StartupOptions:
 
 
 def run_window(home: Home, options: StartupOptions) -> int:
-    """Shows the window and returns its exit code once it is closed."""
-    log = keep_window_log(home)
-    # Pages of others inside the window draw with OpenGL, and want to be told beforehand.
+    """Show the window; return its exit code after it is closed."""
+    log = open_window_log(home)
+    # WebEngine requires this before the application is created.
     QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("MOSAIC")
     app.setApplicationDisplayName("MOSAIC")
     app.setDesktopFileName("mosaic")
     collection = UiCollection()
-    workbench = AppContext(home)
-    apply_theme(app, workbench.theme, workbench.window)
-    _show_bugs(workbench)
-    _close_on_signals(workbench)
-    workbench.window.show()
-    # After the first paint: finding or starting the daemon must not delay it.
-    QTimer.singleShot(0, lambda: _begin(workbench, options))
+    context = AppContext(home)
+    apply_theme(app, context.theme, context.window)
+    _report_exceptions(context)
+    _close_on_signals(context)
+    context.window.show()
+    # After the first paint, which the connection to the daemon must not delay.
+    QTimer.singleShot(0, lambda: _open(context, options))
     code = app.exec()
-    workbench.close()
+    context.close()
     collection.close()  # the collector stays off while the window's objects are destroyed
-    leave_window_log(log)
+    close_window_log(log)
     return code
 
 
-def _begin(workbench: AppContext, options: StartupOptions) -> None:
-    """What start-up has made is there to stay: it is not searched for garbage."""
+def _open(context: AppContext, options: StartupOptions) -> None:
+    """Exclude the objects of start-up from garbage collection, then open the window."""
     gc.freeze()
-    workbench.open(options)
+    context.open(options)
 
 
-def _show_bugs(workbench: AppContext) -> None:
-    """A bug in a slot ends no window with a session in it, but nobody overlooks it either."""
+def _report_exceptions(context: AppContext) -> None:
+    """An exception in a slot is logged and displayed; the window stays open."""
 
-    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def report(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         sys.__excepthook__(kind, error, trace)
         if not issubclass(kind, Exception):
             return
-        _log.error("C303 a bug in the window", exc_info=(kind, error, trace))
-        workbench.notices.offer(
-            f"Something in the window broke: {kind.__name__}: {error}. Your runs are not affected;"
-            " the log has the details for a report.",
-            "Show the log",
-            workbench.window.show_log,
+        _log.error("C303 unhandled exception in the window", exc_info=(kind, error, trace))
+        context.notices.offer(
+            f"Internal error: {kind.__name__}: {error}. Runs are not affected;"
+            " see the log for details.",
+            "Show log",
+            context.window.show_log,
             tone="bad",
         )
 
-    sys.excepthook = show
+    sys.excepthook = report
 
 
-def _close_on_signals(workbench: AppContext) -> None:
+def _close_on_signals(context: AppContext) -> None:
     """Ctrl-C in the terminal and SIGTERM close the window as its close button does.
 
-    Python's handlers run only between two byte codes, of which there are none while Qt waits; so
-    the signal's number is written to a socket that Qt watches.
+    Python runs signal handlers only between byte codes, which do not execute while Qt waits, so the
+    number of the signal is written to a socket that Qt watches.
     """
     reader, writer = socket.socketpair()
     for end in (reader, writer):
@@ -90,11 +101,52 @@ def _close_on_signals(workbench: AppContext) -> None:
     signal.set_wakeup_fd(writer.fileno())
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, workbench.window)
+    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, context.window)
 
     def close() -> None:
         reader.recv(4096)
-        workbench.window.close()
+        context.window.close()
 
     notifier.activated.connect(close)
-    workbench.keep_alive.extend((reader, writer))
+    context.keep_alive.extend((reader, writer))
+
+
+def open_window_log(home: Home) -> logging.Handler | None:
+    """Log to a file in the home, or return `None` if it cannot be created."""
+    try:
+        home.logs.mkdir(parents=True, exist_ok=True)
+        handler = _PrivateFileHandler(
+            home.logs / _LOG_NAME,
+            maxBytes=_MAX_LOG_BYTES,
+            backupCount=_LOG_BACKUPS,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        _log.warning("C306 cannot open the window log: %s", error)
+        return None
+    handler.setFormatter(logging.Formatter(_LOG_FORMAT))
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    return handler
+
+
+def close_window_log(handler: logging.Handler | None) -> None:
+    """Remove and close the handler, after the window is closed."""
+    if handler is None:
+        return
+    for name in _LOGGERS:
+        logging.getLogger(name).removeHandler(handler)
+    handler.close()
+
+
+class _PrivateFileHandler(RotatingFileHandler):
+    """A log file that only its owner can read."""
+
+    def _open(self) -> TextIOWrapper:
+        file = Path(self.baseFilename)
+        file.touch(mode=0o600)
+        file.chmod(0o600)
+        return super()._open()

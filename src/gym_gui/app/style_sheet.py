@@ -1,4 +1,4 @@
-"""The style sheet: how ordinary widgets look, by class and by the properties `role` and `tone`.
+"""The style sheet of the widgets, by class and by the properties `role` and `tone`.
 
 Called by `theme.py`. Lengths come from the font; colours from the theme.
 """
@@ -12,32 +12,32 @@ from gym_gui.runtime.models.theme_model import Colours
 from gym_gui.widgets.styling import blend
 
 
-def style_sheet(colours: Colours, font: QFont, pictures: Mapping[str, str]) -> str:
-    """`pictures`: arrows and marks that a style sheet cannot draw, as `url(…)`, by name."""
+def style_sheet(colours: Colours, font: QFont, images: Mapping[str, str]) -> str:
+    """`images` are arrows and check marks as `url(…)`, by name."""
     fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     return _SHEET.substitute(
-        _shades(colours)
+        _colour_values(colours)
         | _lengths(font)
-        | {f"picture_{name.replace('-', '_')}": place for name, place in pictures.items()}
+        | {f"image_{name.replace('-', '_')}": url for name, url in images.items()}
         | {"mono": fixed.family()}
     )
 
 
-def _shades(colours: Colours) -> dict[str, str]:
-    """The colours of the theme, and those between them."""
+def _colour_values(colours: Colours) -> dict[str, str]:
+    """The colours of the theme, and blends of them."""
     named = {
         name: value
         for name in Colours.__slots__
         if isinstance(value := getattr(colours, name), str)
     }
     lighter = colours.text if colours.is_dark else colours.surface
-    between = {
+    blends = {
         "edge": blend(colours.text, colours.line, 0.08),
         "hover": blend(colours.text, colours.raised, 0.05),
         "pressed": blend(colours.text, colours.raised, 0.11),
         "primary_hover": blend(lighter, colours.accent, 0.12),
         "primary_pressed": blend(colours.text, colours.accent, 0.18),
-        "chosen_hover": blend(colours.accent, colours.selection, 0.12),
+        "selected_hover": blend(colours.accent, colours.selection, 0.12),
         "danger_edge": blend(colours.bad, colours.line, 0.5),
         "danger_hover": blend(colours.bad, colours.raised, 0.14),
         "handle": blend(colours.muted, colours.surface, 0.4),
@@ -46,7 +46,7 @@ def _shades(colours: Colours) -> dict[str, str]:
         "row_hover": blend(colours.text, colours.surface, 0.035),
         "popup": blend(colours.raised, colours.surface, 0.5 if colours.is_dark else 0.0),
     }
-    return named | {name: colour.name() for name, colour in between.items()}
+    return named | {name: colour.name() for name, colour in blends.items()}
 
 
 def _lengths(font: QFont) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _lengths(font: QFont) -> dict[str, str]:
         "third": 0.34,
         "half": 0.5,
         "two_thirds": 0.67,
-        "whole": 1.0,
+        "full": 1.0,
         "field": 1.15,
         "bar": 0.62,
         "arrow": 0.8,
@@ -71,10 +71,10 @@ def _lengths(font: QFont) -> dict[str, str]:
         "title_button": 1.3,
     }
     lengths = {name: f"{max(1, round(line * share))}px" for name, share in pixels.items()}
-    # Where the ring of the keyboard's place takes a pixel more, the padding gives it.
+    # Padding next to a focus ring, which is one pixel wider than a border.
     for name in ("third", "half", "two_thirds", "hair", "quarter"):
         lengths[f"{name}_less"] = f"{max(0, round(line * pixels[name]) - 1)}px"
-    # Even, so that a knob with its edge of 2 lies exactly on a groove of 4 and is round.
+    # Even, so that a knob with a border of 2 is centred on a groove of 4.
     knob = 2 * round(line / 2)
     lengths |= {
         "knob_inside": f"{knob - 4}px",
@@ -103,7 +103,7 @@ QSplitter::handle:horizontal { width: 1px; margin: 0 2px; }
 QSplitter::handle:vertical { height: 1px; margin: 2px 0; }
 QSplitter::handle:hover { background: $accent; }
 
-QDockWidget { titlebar-close-icon: $picture_close; titlebar-normal-icon: $picture_float; }
+QDockWidget { titlebar-close-icon: $image_close; titlebar-normal-icon: $image_float; }
 QDockWidget::title {
     background: $surface; color: $text; text-align: left;
     padding: $third $half; border: none;
@@ -129,12 +129,12 @@ QTabBar::tab:disabled { color: $disabled; }
 QTabBar::tab:selected:focus { background: $selection; }
 QTabBar::tab:bottom { border-bottom: none; border-top: 2px solid transparent; }
 QTabBar::tab:bottom:selected { border-top-color: $accent; }
-QTabBar::close-button { image: $picture_close; border-radius: 4px; }
+QTabBar::close-button { image: $image_close; border-radius: 4px; }
 QTabBar::close-button:hover { background: $raised; }
 QTabBar::scroller { width: $row; }
 QTabBar QToolButton { background: $surface; border: none; }
-QTabBar QToolButton::right-arrow { image: $picture_right; }
-QTabBar QToolButton::left-arrow { image: $picture_left; }
+QTabBar QToolButton::right-arrow { image: $image_right; }
+QTabBar QToolButton::left-arrow { image: $image_left; }
 
 QLabel[role="heading"] { font-size: $large; font-weight: 600; color: $text; }
 QLabel[role="title"] { font-size: $title; font-weight: 600; color: $text; }
@@ -178,7 +178,7 @@ QPushButton[role="danger"]:hover { background: $danger_hover; }
 QPushButton[role="danger"]:focus { border-color: $bad; }
 QPushButton[role="danger"]:disabled { color: $disabled; border-color: $line; }
 QPushButton::menu-indicator {
-    image: $picture_down; width: $bar; height: $bar;
+    image: $image_down; width: $bar; height: $bar;
     subcontrol-origin: padding; subcontrol-position: center right; right: $third;
 }
 
@@ -202,9 +202,9 @@ QToolButton[role="primary"]:disabled {
 QToolButton[role="danger"] { color: $bad; }
 QToolButton[role="danger"]:hover { background: $danger_hover; }
 QToolButton::menu-indicator { image: none; }
-QToolButton[popupMode="1"] { padding-right: $whole; }
-QToolButton::menu-button { border: none; width: $whole; }
-QToolButton::menu-arrow { image: $picture_down; width: $bar; height: $bar; }
+QToolButton[popupMode="1"] { padding-right: $full; }
+QToolButton::menu-button { border: none; width: $full; }
+QToolButton::menu-arrow { image: $image_down; width: $bar; height: $bar; }
 
 QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QKeySequenceEdit {
     background: $raised; color: $text; border: 1px solid $edge; border-radius: 6px;
@@ -232,21 +232,21 @@ QAbstractSpinBox::down-button { margin: 0 2px 2px 0; }
 QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover {
     background: $pressed; border-radius: 3px;
 }
-QAbstractSpinBox::up-arrow { image: $picture_up; width: $arrow; height: $arrow; }
-QAbstractSpinBox::down-arrow { image: $picture_down; width: $arrow; height: $arrow; }
+QAbstractSpinBox::up-arrow { image: $image_up; width: $arrow; height: $arrow; }
+QAbstractSpinBox::down-arrow { image: $image_down; width: $arrow; height: $arrow; }
 QAbstractSpinBox::up-arrow:disabled, QAbstractSpinBox::up-arrow:off {
-    image: $picture_up_disabled;
+    image: $image_up_disabled;
 }
 QAbstractSpinBox::down-arrow:disabled, QAbstractSpinBox::down-arrow:off {
-    image: $picture_down_disabled;
+    image: $image_down_disabled;
 }
 
 QComboBox { combobox-popup: 0; }
 QComboBox::drop-down {
     border: none; width: $row; subcontrol-origin: padding; subcontrol-position: center right;
 }
-QComboBox::down-arrow { image: $picture_down; width: $knob; height: $knob; }
-QComboBox::down-arrow:disabled { image: $picture_down_disabled; }
+QComboBox::down-arrow { image: $image_down; width: $knob; height: $knob; }
+QComboBox::down-arrow:disabled { image: $image_down_disabled; }
 QComboBox QAbstractItemView {
     background: $popup; border: 1px solid $edge; border-radius: 6px; padding: $hair; outline: none;
     selection-background-color: $selection; selection-color: $text;
@@ -264,17 +264,17 @@ QRadioButton::indicator { border-radius: $radio_round; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $accent; }
 QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::indicator:checked {
-    background: $accent; border-color: $accent; image: $picture_check;
+    background: $accent; border-color: $accent; image: $image_check;
 }
 QCheckBox::indicator:indeterminate {
-    background: $accent; border-color: $accent; image: $picture_dash;
+    background: $accent; border-color: $accent; image: $image_dash;
 }
 QCheckBox::indicator:checked:focus { border-color: $text; }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {
     border-color: $line; background: $surface;
 }
 QCheckBox::indicator:checked:disabled {
-    background: $raised; border-color: $line; image: $picture_check_disabled;
+    background: $raised; border-color: $line; image: $image_check_disabled;
 }
 QRadioButton::indicator:checked {
     border-color: $accent;
@@ -322,11 +322,11 @@ QTableView::item:hover, QTreeView::item:hover, QListView::item:hover { backgroun
 QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {
     background: $selection; color: $text;
 }
-QTableView::item:selected:hover, QListView::item:selected:hover { background: $chosen_hover; }
+QTableView::item:selected:hover, QListView::item:selected:hover { background: $selected_hover; }
 QTreeView::branch { background: $surface; border: none; }
 QTreeView::branch:selected { background: $selection; }
-QTreeView::branch:closed:has-children { image: $picture_right; }
-QTreeView::branch:open:has-children { image: $picture_down; }
+QTreeView::branch:closed:has-children { image: $image_right; }
+QTreeView::branch:open:has-children { image: $image_down; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section {
     background: $surface; color: $muted; font-size: $small; border: none;
@@ -334,8 +334,8 @@ QHeaderView::section {
 }
 QHeaderView::section:checked { font-weight: normal; }
 QHeaderView::section:hover { color: $text; }
-QHeaderView::up-arrow { image: $picture_up; width: $arrow; height: $arrow; }
-QHeaderView::down-arrow { image: $picture_down; width: $arrow; height: $arrow; }
+QHeaderView::up-arrow { image: $image_up; width: $arrow; height: $arrow; }
+QHeaderView::down-arrow { image: $image_down; width: $arrow; height: $arrow; }
 QTableCornerButton::section { background: $surface; border: none; }
 
 QScrollArea, QStackedWidget { border: none; background: transparent; }
@@ -355,25 +355,25 @@ QMenuBar::item { background: transparent; padding: $third $half; border-radius: 
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $raised; color: $text; }
 QMenuBar QPushButton, QPushButton[role="compact"] { min-height: 0; padding: 0; }
 QMenu { background: $popup; color: $text; border: 1px solid $edge; padding: $quarter; }
-QMenu::item { padding: $third $whole $third $half; border-radius: 4px; }
+QMenu::item { padding: $third $full $third $half; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }
 QMenu::item:disabled { color: $disabled; }
 QMenu::icon { padding-left: $half; }
 QMenu::separator { height: 1px; background: $line; margin: $quarter $half; }
 QMenu::indicator { width: $box; height: $box; margin-left: $third; }
-QMenu::indicator:checked { image: $picture_check_menu; }
-QMenu::right-arrow { image: $picture_right; width: $knob; height: $knob; margin-right: $quarter; }
+QMenu::indicator:checked { image: $image_check_menu; }
+QMenu::right-arrow { image: $image_right; width: $knob; height: $knob; margin-right: $quarter; }
 QToolTip {
     background: $popup; color: $text; border: 1px solid $edge; padding: $quarter;
 }
 
 QToolBar { background: $surface; border: none; spacing: $quarter; padding: $quarter; }
 QToolBar::separator { background: $line; width: 1px; margin: $quarter; }
-QToolBarExtension { qproperty-icon: $picture_more; }
+QToolBarExtension { qproperty-icon: $image_more; }
 QStatusBar { background: $surface; color: $muted; border-top: 1px solid $line; }
 QStatusBar::item { border: none; }
 QGroupBox {
-    border: 1px solid $line; border-radius: 8px; margin-top: $whole; padding: $half;
+    border: 1px solid $line; border-radius: 8px; margin-top: $full; padding: $half;
 }
 QGroupBox::title { subcontrol-origin: margin; left: $half; padding: 0 $quarter; color: $muted; }
 """)

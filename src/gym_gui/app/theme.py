@@ -1,6 +1,6 @@
-"""The look of the window: palette and style sheet from the colours of `ThemeModel`.
+"""Applies the colours of `ThemeModel` as palette and style sheet.
 
-`apply_theme` is called once, at start-up. What paints itself takes its colours from the same model.
+`apply_theme` is called once, at start-up. Custom-painted widgets read the colours from the model.
 """
 
 import logging
@@ -17,7 +17,7 @@ from gym_gui.widgets.icons import IconName, svg
 
 _log = logging.getLogger(__name__)
 
-_PICTURES: tuple[tuple[str, IconName, str], ...] = (
+_IMAGES: tuple[tuple[str, IconName, str], ...] = (
     ("down", "chevron-down", "muted"),
     ("down-disabled", "chevron-down", "disabled"),
     ("up", "chevron-up", "muted"),
@@ -32,20 +32,20 @@ _PICTURES: tuple[tuple[str, IconName, str], ...] = (
     ("float", "external", "muted"),
     ("more", "more", "muted"),
 )
-"""What a style sheet can only take from files: name, drawing and colour."""
-_LAY_OUT_MS = 60
+"""Images that a style sheet reads from files: name, icon and colour."""
+_LAYOUT_DELAY_MS = 60
 
 
 def apply_theme(app: QApplication, theme: ThemeModel, window: QWidget) -> None:
-    """From now on `window` looks as `theme` says, and `theme` knows whether the desktop is dark."""
-    _Look(app, theme, window).apply()
+    """Style `window` with `theme`, and follow its changes and those of the desktop."""
+    _ThemeApplier(app, theme, window).apply()
 
 
-class _Look(QObject):
-    """Lives as long as the window.
+class _ThemeApplier(QObject):
+    """A child of the window.
 
-    The style sheet is the window's, not the application's: with the latter, Qt goes over all
-    widgets of a page again for each layout that the page is made of, which takes twice as long.
+    The style sheet is set on the window, not on the application: with the latter, Qt polishes all
+    widgets of a new page again for each of its layouts, which takes twice as long.
     """
 
     def __init__(self, app: QApplication, theme: ThemeModel, window: QWidget) -> None:
@@ -53,71 +53,75 @@ class _Look(QObject):
         self._app = app
         self._window = window
         self._theme = theme
-        self._folder = QTemporaryDir(QDir.tempPath() + "/mosaic-look-XXXXXX")
+        self._folder = QTemporaryDir(QDir.tempPath() + "/mosaic-theme-XXXXXX")
         if app.style().objectName() != "fusion":
             app.setStyle(QStyleFactory.create("Fusion"))
-        app.setFont(_with_even_digits(app.font()))
+        app.setFont(_with_tabular_digits(app.font()))
         hints = app.styleHints()
-        self._follow_desktop(hints.colorScheme())
-        hints.colorSchemeChanged.connect(self._follow_desktop)
+        self._on_desktop_changed(hints.colorScheme())
+        hints.colorSchemeChanged.connect(self._on_desktop_changed)
         self._is_changing = False
-        self._frozen: list[QWidget] = []
-        theme.changed.connect(self._change)
+        self._suspended: list[QWidget] = []
+        theme.changed.connect(self._on_theme_changed)
 
     def apply(self) -> None:
         colours = self._theme.colours
         self._app.setPalette(palette(colours))
-        self._window.setStyleSheet(style_sheet(colours, self._app.font(), self._draw(colours)))
-        # When everything has its size again: what is painted before that is cut off.
-        QTimer.singleShot(_LAY_OUT_MS, self, self._thaw)
+        self._window.setStyleSheet(
+            style_sheet(colours, self._app.font(), self._write_images(colours))
+        )
+        # After the layout is complete: earlier paints would be clipped.
+        QTimer.singleShot(_LAYOUT_DELAY_MS, self, self._resume_updates)
 
-    def _thaw(self) -> None:
-        for window in self._frozen:
+    def _resume_updates(self) -> None:
+        for window in self._suspended:
             if isValid(window):
                 window.setUpdatesEnabled(True)
-        self._frozen.clear()
+        self._suspended.clear()
         self._is_changing = False
 
-    def _change(self) -> None:
-        """In two turns of the event loop, with the windows as they were until it is done.
+    def _on_theme_changed(self) -> None:
+        """Change the style sheet in two steps, with updates of the windows suspended.
 
-        Given a style sheet instead of another one, Qt goes over every widget once for each of its
-        ancestors, which takes a second; taking the sheet off first makes it once in all.
+        When a style sheet replaces another one, Qt polishes every widget once for each of its
+        ancestors, which takes a second. Removing the first one before avoids that.
         """
         if self._is_changing:
             return
         self._is_changing = True
-        self._frozen = [each for each in self._app.topLevelWidgets() if each.updatesEnabled()]
-        for window in self._frozen:
+        self._suspended = [
+            window for window in self._app.topLevelWidgets() if window.updatesEnabled()
+        ]
+        for window in self._suspended:
             window.setUpdatesEnabled(False)
         self._window.setStyleSheet("")
         QTimer.singleShot(0, self, self.apply)
 
-    def _follow_desktop(self, scheme: Qt.ColorScheme) -> None:
+    def _on_desktop_changed(self, scheme: Qt.ColorScheme) -> None:
         self._theme.set_system_is_dark(scheme == Qt.ColorScheme.Dark)
 
-    def _draw(self, colours: Colours) -> dict[str, str]:
-        """Under names that differ by theme, because Qt keeps what it has read from a file."""
+    def _write_images(self, colours: Colours) -> dict[str, str]:
+        """Write the images; the file names differ by theme, because Qt caches files."""
         folder = Path(self._folder.path())
         kind = "dark" if colours.is_dark else "light"
-        places = {}
+        urls = {}
         try:
-            for name, drawing, role in _PICTURES:
+            for name, icon, role in _IMAGES:
                 file = folder / f"{name}-{kind}.svg"
                 if not file.exists():
-                    file.write_bytes(svg(drawing, str(getattr(colours, role))))
-                places[name] = f'url("{file.as_posix()}")'
+                    file.write_bytes(svg(icon, str(getattr(colours, role))))
+                urls[name] = f'url("{file.as_posix()}")'
         except OSError as error:
-            _log.warning("C310 arrows and marks are missing, for want of a place: %s", error)
-            return {name: "none" for name, _, _ in _PICTURES}
-        return places
+            _log.warning("C310 cannot write the images of the style sheet: %s", error)
+            return {name: "none" for name, _, _ in _IMAGES}
+        return urls
 
 
 def palette(colours: Colours) -> QPalette:
-    """For everything the style sheet does not name."""
+    """The palette for everything that the style sheet does not set."""
     group, role = QPalette.ColorGroup, QPalette.ColorRole
-    made = QPalette(QColor(colours.surface))
-    for each, colour in (
+    result = QPalette(QColor(colours.surface))
+    for colour_role, colour in (
         (role.Window, colours.surface),
         (role.Base, colours.surface),
         (role.AlternateBase, colours.raised),
@@ -136,14 +140,14 @@ def palette(colours: Colours) -> QPalette:
         (role.LinkVisited, colours.accent),
         (role.Mid, colours.line),
     ):
-        made.setColor(each, QColor(colour))
-    for each in (role.WindowText, role.Text, role.ButtonText, role.PlaceholderText):
-        made.setColor(group.Disabled, each, QColor(colours.disabled))
-    return made
+        result.setColor(colour_role, QColor(colour))
+    for colour_role in (role.WindowText, role.Text, role.ButtonText, role.PlaceholderText):
+        result.setColor(group.Disabled, colour_role, QColor(colours.disabled))
+    return result
 
 
-def _with_even_digits(font: QFont) -> QFont:
-    """Digits of one width, so that numbers below each other line up and do not dance."""
-    even = QFont(font)
-    even.setFeature(QFont.Tag("tnum"), 1)
-    return even
+def _with_tabular_digits(font: QFont) -> QFont:
+    """Digits of equal width, so that numbers in a column are aligned."""
+    tabular = QFont(font)
+    tabular.setFeature(QFont.Tag("tnum"), 1)
+    return tabular

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TrainingDock(QObject):
-    """Created once, by the wiring. `close` does not wait; `join` does."""
+    """Created by `AppContext`. `close` does not wait; `join` does."""
 
     launched = Signal(str)
     """The id of a run that was launched here."""

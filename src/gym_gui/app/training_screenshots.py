@@ -1,7 +1,7 @@
-"""TrainingPictures: the screens of training and of what it left, for `screenshots.py`.
+"""TrainingScreenshots: the screens of training and analysis, for `screenshots.py`.
 
-Two seeds of PPO learn CartPole for some seconds, and one run fails, so that every page has
-something to show.
+Two seeds of PPO train on CartPole for some seconds, and one run fails, so that every page has
+content.
 """
 
 from collections.abc import Callable
@@ -19,42 +19,42 @@ _STEPS = 40_000
 _ENVIRONMENT = "CartPole-v1"
 
 
-class Camera(Protocol):
-    """As much of the photographer as is needed here."""
+class ScreenCapture(Protocol):
+    """The methods of `ScreenshotRunner` that are used here."""
 
-    def take(self, name: str) -> None: ...
-    def wait(self, condition: Callable[[], bool], what: str) -> None: ...
+    def capture(self, name: str) -> None: ...
+    def wait(self, condition: Callable[[], bool], name: str) -> None: ...
 
 
-class TrainingPictures:
-    """Takes them in the order in which a person would see them."""
+class TrainingScreenshots:
+    """Captures the screens in the order of a typical workflow."""
 
-    def __init__(self, camera: Camera, bench: "AppContext") -> None:
-        self._camera = camera
-        self._bench = bench
+    def __init__(self, screen: ScreenCapture, context: "AppContext") -> None:
+        self._screen = screen
+        self._context = context
 
-    def take_all(self) -> None:
+    def capture_all(self) -> None:
         self._fill_in_form()
         seeds = [self._train(seed) for seed in (1, 2)]
         failed = self._fail()
-        self._bench.analysis.open_run(seeds[0])
-        self._look_at("charts", self._bench.analysis.charts_page)
-        self._camera.wait(lambda: self._is_halfway(seeds[0]), "half of a training")
-        self._camera.take("charts-live")
+        self._context.analysis.open_run(seeds[0])
+        self._show_page("charts", self._context.analysis.charts_page)
+        self._screen.wait(lambda: self._is_halfway(seeds[0]), "half of the training steps")
+        self._screen.capture("charts-live")
         for run_id in (*seeds, failed):
-            self._camera.wait(lambda run_id=run_id: self._is_over(run_id), "end of a run")  # type: ignore[misc]
+            self._screen.wait(lambda run_id=run_id: self._is_finished(run_id), "end of a run")  # type: ignore[misc]
         self._show_run(seeds[0], failed)
         self._compare(seeds)
         self._show_tensorboard(seeds[0])
         self._show_trained()
 
     def _fill_in_form(self) -> None:
-        bench = self._bench
-        bench.models.session_panel.choice.choose(_ENVIRONMENT)
-        bench.training_conduct.train()
-        model = bench.training.model
-        self._camera.wait(lambda: not model.launch_problem, "ready form")
-        self._camera.take("train-new")
+        context = self._context
+        context.models.session_panel.choice.choose(_ENVIRONMENT)
+        context.training_navigation.train()
+        model = context.training.model
+        self._screen.wait(lambda: not model.launch_problem, "ready form")
+        self._screen.capture("train-new")
 
     def _train(self, seed: int) -> str:
         return self._submit(
@@ -80,68 +80,68 @@ class TrainingPictures:
         )
 
     def _submit(self, config: dict[str, Any]) -> str:
-        run_id = self._bench.link.client.submit(config).run_id
-        self._camera.wait(lambda: self._run(run_id) is not None, "run in the list")
+        run_id = self._context.link.client.submit(config).run_id
+        self._screen.wait(lambda: self._run(run_id) is not None, "run in the list")
         return run_id
 
     def _run(self, run_id: str) -> RunRecord | None:
-        return self._bench.models.runs.by_id(run_id)
+        return self._context.models.runs.by_id(run_id)
 
     def _is_halfway(self, run_id: str) -> bool:
         run = self._run(run_id)
         return run is not None and (run.digest.progress_done or 0) > _STEPS / 2
 
-    def _is_over(self, run_id: str) -> bool:
+    def _is_finished(self, run_id: str) -> bool:
         run = self._run(run_id)
         return run is not None and run.state in (RunState.SUCCEEDED, RunState.FAILED)
 
-    def _look_at(self, tab: "CentreTab", page: "LazyPage[Any]") -> None:
-        self._bench.window.centre.show_tab(tab)
-        self._camera.wait(lambda: page.is_filled, f"page of {tab}")
+    def _show_page(self, tab: "CentreTab", page: "LazyPage[Any]") -> None:
+        self._context.window.centre.show_tab(tab)
+        self._screen.wait(lambda: page.is_displayed, f"page {tab}")
 
     def _show_run(self, run_id: str, failed: str) -> None:
-        analysis, select = self._bench.analysis, self._bench.runs_view.select
+        analysis, select = self._context.analysis, self._context.runs_view.select
         select(run_id)
-        self._look_at("run", analysis.run_page)
-        self._camera.wait(lambda: analysis.shown.is_known, "papers of the run")
+        self._show_page("run", analysis.run_page)
+        self._screen.wait(lambda: analysis.selected_run.is_known, "metadata of the run")
         page = analysis.run_page.content
         page.show_tab("overview")
-        self._camera.take("run-overview")
+        self._screen.capture("run-overview")
         page.show_tab("configuration")
-        self._camera.take("run-configuration")
+        self._screen.capture("run-configuration")
         page.show_tab("checkpoints")
-        self._camera.take("run-checkpoints")
+        self._screen.capture("run-checkpoints")
         page.show_tab("artifacts")
-        self._camera.take("run-artifacts")
+        self._screen.capture("run-artifacts")
         page.show_tab("system")
-        self._camera.take("run-system")
+        self._screen.capture("run-system")
         page.show_tab("reproduce")
-        self._camera.take("run-reproduce")
+        self._screen.capture("run-reproduce")
         select(failed)
         page.show_tab("log")
-        self._camera.take("run-log")
+        self._screen.capture("run-log")
         page.show_tab("overview")
-        self._camera.take("run-failed")
+        self._screen.capture("run-failed")
 
     def _compare(self, run_ids: list[str]) -> None:
-        analysis = self._bench.analysis
+        analysis = self._context.analysis
         analysis.compare(run_ids)
-        self._look_at("compare", analysis.compare_page)
-        self._camera.take("compare-curves")
+        self._show_page("compare", analysis.compare_page)
+        self._screen.capture("compare-curves")
         analysis.compare_page.content.show_tab("scores")
-        self._camera.take("compare-scores")
+        self._screen.capture("compare-scores")
         analysis.compare_page.content.show_tab("replays")
-        replays = self._bench.analysis.models.compare.replays
-        self._camera.wait(lambda: replays.is_ready, "two replays")
-        self._camera.take("compare-replays")
+        replays = self._context.analysis.models.compare.replays
+        self._screen.wait(lambda: replays.is_ready, "two replays")
+        self._screen.capture("compare-replays")
 
     def _show_tensorboard(self, run_id: str) -> None:
-        self._bench.runs_view.select(run_id)
-        self._look_at("tensorboard", self._bench.analysis.tensorboard_page)
-        self._camera.take("tensorboard")
+        self._context.runs_view.select(run_id)
+        self._show_page("tensorboard", self._context.analysis.tensorboard_page)
+        self._screen.capture("tensorboard")
 
     def _show_trained(self) -> None:
-        self._bench.models.session_panel.show_tab("trained")
-        self._bench.window.centre.show_tab("charts")
-        self._camera.take("use-trained")
-        self._bench.models.session_panel.set_mode("human")
+        self._context.models.session_panel.show_tab("trained")
+        self._context.window.centre.show_tab("charts")
+        self._screen.capture("use-trained")
+        self._context.models.session_panel.set_mode("human")

@@ -1,6 +1,6 @@
-"""AppContext: everything the window is made of, put together by constructors.
+"""AppContext: creates and connects the services, models, views and the window.
 
-`start_up.py` makes one; tests make one on a throwaway home. Closing it leaves no thread behind.
+`start_up.py` creates one; tests create one in a temporary home. Closing it ends all its threads.
 """
 
 import time
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from gym_gui.settings.view.settings_page import SettingsPage
     from gym_gui.video.view import VideoPage
 
-_GET_READY_MS = 1_500
-_LET_GO_S = 5.0
-"""What sessions and streams get to end; beyond that the process ends without them."""
+_PRELOAD_DELAY_MS = 1_500
+_CLOSE_TIMEOUT_S = 5.0
+"""For sessions and streams; the process does not wait longer for them."""
 
 
 class AppContext(QObject):
-    """Services, models, views, window. All of it is for the UI thread."""
+    """UI thread only."""
 
     def __init__(self, home: Home) -> None:
         super().__init__()
@@ -80,13 +80,13 @@ class AppContext(QObject):
         self.runs_view = RunsView(
             self.models.runs, self.models.run_actions, self.theme, settings=self.settings
         )
-        self._replay_place: LazyPage[ReplayPage] = LazyPage(
+        self._replay_page: LazyPage[ReplayPage] = LazyPage(
             self._make_replay_page, self.tasks, ["replay.view.replay_page"]
         )
-        self._video_place: LazyPage[VideoPage] = LazyPage(
+        self._video_page: LazyPage[VideoPage] = LazyPage(
             self._make_video_page, self.tasks, ["video.view"]
         )
-        self._live_place: LazyPage[LiveTab] = LazyPage(
+        self._live_tab: LazyPage[LiveTab] = LazyPage(
             self._make_live_tab, self.tasks, ["live.view.live_tab"]
         )
         self.log_view = LogView(self.models.log, self.theme)
@@ -104,24 +104,23 @@ class AppContext(QObject):
         self.palette = CommandPalette(self.theme, self.window)
         self.commands = Commands(self.window, bindings(self), self.theme)
         self._add_search_button()
-        self.conduct = Navigation(self)
-        self.training_conduct = TrainingNavigation(self)
-        self._preloading = QTimer(self, singleShot=True, interval=_GET_READY_MS)
-        self._preloading.timeout.connect(self._get_ready)
+        self.navigation = Navigation(self)
+        self.training_navigation = TrainingNavigation(self)
+        self._preload_timer = QTimer(self, singleShot=True, interval=_PRELOAD_DELAY_MS)
+        self._preload_timer.timeout.connect(self._preload)
         self.keep_alive: list[object] = []
-        """What must live as long as this, and has no other place."""
+        """Objects that must not be garbage-collected before this one."""
 
     def open(self, options: "StartupOptions") -> None:
-        """Once the window is on the screen: find or start the daemon, and show what was asked."""
+        """Connect to the daemon and show what `options` request, after the window is visible."""
         self.link.open(start=options.starts_daemon)
-        self.conduct.begin(run_id=options.run_id, env_id=options.env_id)
-        self._preloading.start()
+        self.navigation.start(run_id=options.run_id, env_id=options.env_id)
+        self._preload_timer.start()
 
     def close(self) -> None:
-        """After the window has closed. A session that was started here ends, and nothing waits on
-        the screen for it."""
-        deadline = time.monotonic() + _LET_GO_S
-        self._preloading.stop()
+        """Stop the session and all threads, after the window is closed."""
+        deadline = time.monotonic() + _CLOSE_TIMEOUT_S
+        self._preload_timer.stop()
         self.models.close()
         self.analysis.models.close()
         self.training.close()
@@ -135,11 +134,11 @@ class AppContext(QObject):
         self.tasks.join(max(0.1, deadline - time.monotonic()))
         self.settings.save()
 
-    def _get_ready(self) -> None:
-        """What people look at next, so that they do not wait for it then."""
+    def _preload(self) -> None:
+        """Import the pages that are likely to be shown next."""
         pages: list[LazyPage[Any]] = [
-            self._live_place,
-            self._replay_place,
+            self._live_tab,
+            self._replay_page,
             self.analysis.charts_page,
         ]
 
@@ -153,18 +152,18 @@ class AppContext(QObject):
 
     @property
     def replay_page(self) -> "ReplayPage":
-        return self._replay_place.content
+        return self._replay_page.content
 
     @property
     def live_tab(self) -> "LiveTab":
-        return self._live_place.content
+        return self._live_tab.content
 
     def _make_replay_page(self) -> "ReplayPage":
         from gym_gui.replay.view.replay_page import ReplayPage  # noqa: PLC0415 - when shown
 
         page = ReplayPage(self.models.replay, self.theme)
         page.run_requested.connect(self.window.show_runs)
-        page.video_requested.connect(self.conduct.show_video)
+        page.video_requested.connect(self.navigation.show_video)
         return page
 
     def _make_video_page(self) -> "VideoPage":
@@ -176,7 +175,7 @@ class AppContext(QObject):
         from gym_gui.live.view.live_tab import LiveTab  # noqa: PLC0415 - when shown
 
         page = LiveTab(self.models.live, self.theme)
-        page.episode_activated.connect(self.conduct.replay)
+        page.episode_activated.connect(self.navigation.replay)
         return page
 
     def _make_settings_page(self) -> "SettingsPage":
@@ -184,7 +183,7 @@ class AppContext(QObject):
 
         keys = [(command.text, command.shortcut) for command in COMMANDS if command.shortcut]
         page = SettingsPage(self.models.settings, self.theme, keys)
-        page.open_requested.connect(self.conduct.open_outside)
+        page.open_requested.connect(self.navigation.open_externally)
         return page
 
     def _screens(self) -> Screens:
@@ -195,9 +194,9 @@ class AppContext(QObject):
                 "grid": area.grid_page,
                 "frame": area.frame_page,
                 "raw": area.raw_page,
-                "video": self._video_place,
-                "replay": self._replay_place,
-                "live": self._live_place,
+                "video": self._video_page,
+                "replay": self._replay_page,
+                "live": self._live_tab,
                 "run": self.analysis.run_page,
                 "charts": self.analysis.charts_page,
                 "compare": self.analysis.compare_page,
@@ -205,7 +204,7 @@ class AppContext(QObject):
                 "wandb": self.analysis.wandb_page,
                 "optuna": self.analysis.study_page,
             },
-            further=self.analysis.further_pages,
+            worker_tabs=self.analysis.worker_pages,
             play_bar=PlayBar(self.models.play, self.theme),
             telemetry={
                 "steps": self.steps_view,

@@ -5,7 +5,7 @@ WebEngine is imported when the first URL is opened: the import is slow, and WebE
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 _PROXY_TYPES = {"socks5": QNetworkProxy.ProxyType.Socks5Proxy}
 _DEFAULT_PROXY_PORT = 8080
+Page = TypeVar("Page", bound=QWidget)
 
 
 class EmbeddedPage(QWidget):
@@ -204,3 +205,38 @@ def _use_proxy(address: str) -> bool:
     has_changed = proxy != QNetworkProxy.applicationProxy()
     QNetworkProxy.setApplicationProxy(proxy)
     return has_changed
+
+
+class DashboardHost(QWidget, Generic[Page]):
+    """Shows a page of the window, and instead of it the embedded dashboard that it opens."""
+
+    def __init__(self, page: Page, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.page = page
+        self._embedded: EmbeddedPage | None = None
+        self._back = QToolButton()
+        self._back.setText("Back to run")
+        self._back.setProperty("role", "quiet")
+        set_icon(self._back, "chevron-left", theme)
+        self._back.clicked.connect(self.show_page)
+        self._back.setVisible(False)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._back)
+        layout.addWidget(self._stack, 1)
+
+    def open(self, url: str, proxy: str = "") -> None:
+        if self._embedded is None:
+            self._embedded = EmbeddedPage(self._theme)
+            self._stack.addWidget(self._embedded)
+        self._embedded.open(url, proxy)
+        self._stack.setCurrentWidget(self._embedded)
+        self._back.setVisible(True)
+
+    def show_page(self) -> None:
+        self._stack.setCurrentWidget(self.page)
+        self._back.setVisible(False)

@@ -1,4 +1,4 @@
-"""The look: colours that can be read, applied to the application and changed while it runs."""
+"""The theme: contrast, palette and style sheet, and changes at run time."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,13 @@ from gym_gui.app.theme import apply_theme
 from gym_gui.runtime.models.theme_model import DARK, LIGHT, Colours, ThemeModel
 from gym_gui.widgets.styling import blend
 
-_READABLE = 4.5
-"""The contrast that WCAG asks of text at level AA."""
+_MIN_CONTRAST = 4.5
+"""The minimum contrast of text at WCAG level AA."""
 
 
 @pytest.fixture
 def plain_application(qapp: QApplication) -> Iterator[QApplication]:
-    """Looks as before when the test is over."""
+    """The application; its font, palette and style sheet are restored after the test."""
     font, palette, sheet = qapp.font(), qapp.palette(), qapp.styleSheet()
     yield qapp
     qapp.setStyleSheet(sheet)
@@ -27,36 +27,44 @@ def plain_application(qapp: QApplication) -> Iterator[QApplication]:
 
 
 def contrast(one: str, other: str) -> float:
-    """As WCAG defines it: 1 to 21."""
+    """The contrast ratio of WCAG, from 1 to 21."""
 
-    def brightness(colour: str) -> float:
-        def linear(share: float) -> float:
-            return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+    def luminance(colour: str) -> float:
+        def linear(channel: float) -> float:
+            return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
 
         named = QColor(colour)
-        red, green, blue = (linear(each) for each in (named.redF(), named.greenF(), named.blueF()))
+        red, green, blue = (
+            linear(channel) for channel in (named.redF(), named.greenF(), named.blueF())
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    lighter, darker = sorted((brightness(one), brightness(other)), reverse=True)
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-def test_all_text_can_be_read_on_what_it_stands_on(colours: Colours) -> None:
-    """Every colour of text has at least a contrast of 4.5 to every ground it is used on."""
-    grounds = (colours.window, colours.surface, colours.raised)
-    pairs = [(ink, on) for ink in (colours.text, colours.muted) for on in grounds]
+def test_text_has_sufficient_contrast(colours: Colours) -> None:
+    """Every text colour has a contrast of at least 4.5 to every background it is used on."""
+    backgrounds = (colours.window, colours.surface, colours.raised)
+    pairs = [
+        (ink, background) for ink in (colours.text, colours.muted) for background in backgrounds
+    ]
     pairs += [(colours.text, colours.selection), (colours.on_accent, colours.accent)]
     for tone in (colours.good, colours.warning, colours.bad):
         pairs += [(tone, colours.surface), (tone, blend(tone, colours.surface, 0.08).name())]
-    poor = [(ink, on, contrast(ink, on)) for ink, on in pairs if contrast(ink, on) < _READABLE]
+    poor = [
+        (ink, background, contrast(ink, background))
+        for ink, background in pairs
+        if contrast(ink, background) < _MIN_CONTRAST
+    ]
     assert poor == []
 
 
 def test_palette_and_style_sheet_follow_the_theme(
     plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """Choosing another theme changes the whole application, and windows are painted again."""
+    """Another theme changes the palette and the style sheet, and updates are enabled again."""
     window = QWidget()
     qtbot.addWidget(window)
     theme.choose("light")
@@ -70,10 +78,10 @@ def test_palette_and_style_sheet_follow_the_theme(
     assert LIGHT.accent not in window.styleSheet()
 
 
-def test_the_desktop_decides_while_nothing_else_is_chosen(
+def test_the_system_theme_follows_the_desktop(
     plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """A desktop that turns dark takes the window along, unless a theme was chosen."""
+    """The theme follows the desktop, unless another theme is selected."""
     window = QWidget()
     qtbot.addWidget(window)
     apply_theme(plain_application, theme, window)
@@ -87,7 +95,7 @@ def test_the_desktop_decides_while_nothing_else_is_chosen(
 
 
 def test_roles_are_styled(plain_application: QApplication, theme: ThemeModel, qtbot: QtBot) -> None:
-    """`role` and `tone` make a button primary and words a warning."""
+    """`role` and `tone` select the styles of a primary button and of a warning."""
     theme.choose("dark")
     window = QWidget()
     qtbot.addWidget(window)

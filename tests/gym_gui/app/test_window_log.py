@@ -1,26 +1,26 @@
-"""The window's own log: a file that only its owner reads."""
+"""The log file of the window."""
 
 import logging
 from pathlib import Path
 
-from gym_gui.app.window_log import keep_window_log, leave_window_log
+from gym_gui.app.start_up import close_window_log, open_window_log
 from mosaic.contract.layout import Home
 
 
-def test_what_the_window_says_is_in_its_log(tmp_path: Path) -> None:
-    """Readable by its owner alone, and let go when the window has closed."""
+def test_messages_are_logged_until_the_log_is_closed(tmp_path: Path) -> None:
+    """Only the owner can read the file."""
     home = Home(tmp_path)
-    handler = keep_window_log(home)
-    logging.getLogger("gym_gui.somewhere").warning("C300 it rains")
-    leave_window_log(handler)
-    logging.getLogger("gym_gui.somewhere").warning("C300 it snows")
+    handler = open_window_log(home)
+    logging.getLogger("gym_gui.module").warning("C300 first")
+    close_window_log(handler)
+    logging.getLogger("gym_gui.module").warning("C300 second")
     log = home.logs / "window.log"
-    assert "C300 it rains" in log.read_text()
-    assert "snows" not in log.read_text()
+    assert "C300 first" in log.read_text()
+    assert "second" not in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-def test_no_place_for_a_log_keeps_no_window_from_opening(tmp_path: Path) -> None:
-    """A file lies where the folder should be."""
+def test_a_log_that_cannot_be_created_is_not_an_error(tmp_path: Path) -> None:
+    """A file exists in place of the log folder."""
     (tmp_path / "logs").write_text("")
-    assert keep_window_log(Home(tmp_path)) is None
+    assert open_window_log(Home(tmp_path)) is None

@@ -1,4 +1,4 @@
-"""What a person with a keyboard or a screen reader would miss, found by walking the window."""
+"""Finds controls that lack an accessible name or cannot be reached with the keyboard."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 
 def focusable(window: QWidget) -> list[QWidget]:
-    """Everything on the screen that the keyboard can be given to."""
+    """All visible widgets that accept the keyboard focus."""
     return [
         widget
         for widget in window.findChildren(QWidget)
@@ -26,36 +26,36 @@ def focusable(window: QWidget) -> list[QWidget]:
         and widget.isEnabled()
         and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
         and widget.focusProxy() is None
-        and not _is_part_of_a_control(widget)
+        and not _is_inner_field(widget)
     ]
 
 
-def nameless(window: QWidget) -> Iterator[str]:
-    """Controls that a screen reader has no words for, and pictures without words."""
+def find_unnamed(window: QWidget) -> Iterator[str]:
+    """Controls without an accessible name, and icon buttons without a tooltip."""
     for widget in focusable(window):
-        if not _spoken(widget):
+        if not _accessible_name(widget):
             yield f"{describe(widget)} has no name"
     for button in window.findChildren(QAbstractButton):
         if isinstance(button.parent(), QLineEdit | QTabBar | QDockWidget):
             continue  # Qt's own
         if button.isVisible() and not button.text() and not button.toolTip():
-            yield f"{describe(button)} is a picture without a tip"
+            yield f"{describe(button)} has an icon but no tooltip"
 
 
-def out_of_reach(window: QWidget) -> Iterator[str]:
-    """What pressing Tab over and over does not come to."""
-    wanted = focusable(window)
-    if not wanted:
+def find_unreachable(window: QWidget) -> Iterator[str]:
+    """Controls that repeated presses of Tab do not reach."""
+    expected = focusable(window)
+    if not expected:
         return
-    wanted[0].setFocus()
+    expected[0].setFocus()
     reached: set[QWidget] = set()
-    for _ in range(2 * len(wanted)):
+    for _ in range(2 * len(expected)):
         focused = QApplication.focusWidget()
-        if focused is None or (focused is wanted[0] and len(reached) > 1):
+        if focused is None or (focused is expected[0] and len(reached) > 1):
             break
         reached.add(_control(focused))
         QTest.keyClick(focused, Qt.Key.Key_Tab)
-    for widget in wanted:
+    for widget in expected:
         if widget not in reached and not _is_reached_by_arrows(widget, reached):
             yield f"{describe(widget)} is not reached by Tab"
 
@@ -67,19 +67,19 @@ def describe(widget: QWidget) -> str:
         if type(owner).__module__.startswith("gym_gui"):
             chain.append(type(owner).__name__)
         owner = owner.parentWidget()
-    return " in ".join([f"{type(widget).__name__} {_spoken(widget)!r}", *chain])
+    return " in ".join([f"{type(widget).__name__} {_accessible_name(widget)!r}", *chain])
 
 
-def _spoken(widget: QWidget) -> str:
-    """As screen readers are told it."""
+def _accessible_name(widget: QWidget) -> str:
+    """The name that a screen reader reads."""
     if isinstance(widget, QTabBar):
         return " | ".join(widget.tabText(index) for index in range(widget.count()))
     interface = QAccessible.queryAccessibleInterface(widget)
     return interface.text(QAccessible.Text.Name) if interface is not None else ""
 
 
-def _is_part_of_a_control(widget: QWidget) -> bool:
-    """The field inside of a spin box or a combo box."""
+def _is_inner_field(widget: QWidget) -> bool:
+    """Whether it is the line edit of a spin box or a combo box."""
     return isinstance(widget, QLineEdit) and isinstance(
         widget.parentWidget(), QAbstractSpinBox | QComboBox
     )
@@ -87,11 +87,11 @@ def _is_part_of_a_control(widget: QWidget) -> bool:
 
 def _control(widget: QWidget) -> QWidget:
     owner = widget.parentWidget()
-    return owner if owner is not None and _is_part_of_a_control(widget) else widget
+    return owner if owner is not None and _is_inner_field(widget) else widget
 
 
 def _is_reached_by_arrows(widget: QWidget, reached: set[QWidget]) -> bool:
-    """One of several that exclude each other: Tab goes to the chosen one, arrows to the rest."""
+    """Whether it belongs to an exclusive group: Tab reaches the checked button only."""
     if not isinstance(widget, QAbstractButton):
         return False
     group = widget.group()

@@ -1,4 +1,4 @@
-"""The whole window on a real daemon, as a person has it before them."""
+"""Fixtures for tests of the complete window with a real daemon."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from mosaic.contract.layout import Home
-from tests.gym_gui.end_to_end.person import Person
+from tests.gym_gui.end_to_end.window_driver import WindowDriver
 from tests.support.daemon import DaemonUnderTest
 from tests.support.daemon_pool import DaemonPool
 
@@ -19,10 +19,9 @@ def shared_daemon(
     daemon_pool: DaemonPool,
     give_bundles: Callable[..., None],
 ) -> Iterator[DaemonUnderTest]:
-    """One for all tests of a file that leave it alive. Its runs stay in the list.
+    """One daemon for all tests of a module that do not stop it.
 
-    A file that needs more bundles than the one for playing names them in `BUNDLES`, and settings of
-    the daemon in `SETTINGS`.
+    A module lists further bundles in `BUNDLES` and daemon settings in `SETTINGS`.
     """
     bundles = ("session_worker", *getattr(request.module, "BUNDLES", ()))
     settings = getattr(request.module, "SETTINGS", {})
@@ -38,29 +37,31 @@ def shared_daemon(
 
 
 @pytest.fixture
-def arrive(qapp: QApplication, qtbot: QtBot) -> Iterator[Callable[[Home], Person]]:
-    """`arrive(home)` is somebody before a new window; all of them leave when the test is over."""
-    people: list[Person] = []
+def open_window(qapp: QApplication, qtbot: QtBot) -> Iterator[Callable[[Home], WindowDriver]]:
+    """`open_window(home)` opens a window, which is closed after the test."""
+    drivers: list[WindowDriver] = []
 
-    def arrive_at(home: Home) -> Person:
-        people.append(Person(home, qapp, qtbot))
-        return people[-1]
+    def open_at(home: Home) -> WindowDriver:
+        drivers.append(WindowDriver(home, qapp, qtbot))
+        return drivers[-1]
 
-    yield arrive_at
-    for person in people:
-        person.leave()
-    assert [timer for person in people for timer in person.timers_left] == []
+    yield open_at
+    for driver in drivers:
+        driver.close()
+    assert [timer for driver in drivers for timer in driver.active_timers] == []
 
 
 @pytest.fixture
-def person(shared_daemon: DaemonUnderTest, arrive: Callable[[Home], Person]) -> Person:
-    """Somebody before a window that is open and connected, as at the very first start."""
-    forget_window(shared_daemon.home)
-    made = arrive(shared_daemon.home)
-    made.wait(lambda: made.bench.link.is_ready)
-    return made
+def driver(
+    shared_daemon: DaemonUnderTest, open_window: Callable[[Home], WindowDriver]
+) -> WindowDriver:
+    """An open and connected window with default settings."""
+    reset_window_settings(shared_daemon.home)
+    window = open_window(shared_daemon.home)
+    window.wait(lambda: window.context.link.is_ready)
+    return window
 
 
-def forget_window(home: Home) -> None:
-    """What the windows of earlier tests remembered."""
+def reset_window_settings(home: Home) -> None:
+    """Delete the settings that windows of earlier tests have saved."""
     (home.path / "window.ini").unlink(missing_ok=True)

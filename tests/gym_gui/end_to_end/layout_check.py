@@ -1,4 +1,4 @@
-"""What is cut off, squeezed or overlaps in a window, found by asking every widget that is shown."""
+"""Finds visible widgets of a window that are clipped, too small or overlapping."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -23,44 +23,44 @@ from PySide6.QtWidgets import (
 )
 
 _ROUNDING = 1
-"""Pixels. Sizes are whole, and what they are computed from is not."""
+"""Tolerance in pixels for rounded sizes."""
 
 
-def faults(window: QMainWindow) -> list[str]:
-    """One line for each; none in a window that is as it should be."""
-    shown = [each for each in window.findChildren(QWidget) if each.isVisible()]
-    return [f"{_name(widget)}: {fault}" for widget in shown for fault in _faults_of(widget)] + list(
-        _overlaps(_areas(window))
-    )
+def find_faults(window: QMainWindow) -> list[str]:
+    """One line for each fault."""
+    visible = [widget for widget in window.findChildren(QWidget) if widget.isVisible()]
+    return [
+        f"{_name(widget)}: {fault}" for widget in visible for fault in _widget_faults(widget)
+    ] + list(_overlaps(_areas(window)))
 
 
-def _faults_of(widget: QWidget) -> Iterator[str]:
+def _widget_faults(widget: QWidget) -> Iterator[str]:
     if isinstance(widget, QLabel):
-        yield from _of_label(widget)
+        yield from _label_faults(widget)
     elif isinstance(widget, QTabBar):
-        yield from _of_tabs(widget)
+        yield from _tab_faults(widget)
     elif isinstance(widget, QComboBox):
-        yield from _of_combo(widget)
+        yield from _combo_faults(widget)
     elif isinstance(widget, QLineEdit):
-        yield from _of_line(widget)
+        yield from _line_faults(widget)
     elif isinstance(widget, QHeaderView):
-        yield from _of_header(widget)
+        yield from _header_faults(widget)
     elif isinstance(widget, QAbstractButton) and widget.text() and not _elides(widget):
         yield from _too_narrow(widget, widget.sizeHint().width())
     layout = widget.layout()
     if layout is not None:
-        placed = [each for each in _placed(layout) if each.isVisible()]
+        placed = [child for child in _placed(layout) if child.isVisible()]
         yield from _squeezed(placed)
-        if not isinstance(layout, QGridLayout):  # one cell of which may hold two on purpose
+        if not isinstance(layout, QGridLayout):  # a cell may contain two widgets on purpose
             yield from _overlaps(placed)
         yield from (
-            f"{_name(each)} reaches beyond it: {each.geometry()} in {widget.rect()}"
-            for each in placed
-            if not _grown(widget.rect()).contains(each.geometry())
+            f"{_name(child)} is outside of its parent: {child.geometry()} in {widget.rect()}"
+            for child in placed
+            if not _grown(widget.rect()).contains(child.geometry())
         )
 
 
-def _of_label(label: QLabel) -> Iterator[str]:
+def _label_faults(label: QLabel) -> Iterator[str]:
     if not label.text() or _elides(label):
         return
     if label.wordWrap():
@@ -71,7 +71,7 @@ def _of_label(label: QLabel) -> Iterator[str]:
         yield from _too_narrow(label, label.sizeHint().width())
 
 
-def _of_tabs(bar: QTabBar) -> Iterator[str]:
+def _tab_faults(bar: QTabBar) -> Iterator[str]:
     for index in range(bar.count()):
         if not bar.isTabVisible(index):
             continue
@@ -79,28 +79,28 @@ def _of_tabs(bar: QTabBar) -> Iterator[str]:
         if tab.width() + _ROUNDING < bar.fontMetrics().horizontalAdvance(bar.tabText(index)):
             yield f"{bar.tabText(index)!r} has only {tab.width()}"
         if tab.right() > bar.width() + _ROUNDING:
-            yield f"{bar.tabText(index)!r} is out of sight"
+            yield f"{bar.tabText(index)!r} is not visible"
 
 
-def _of_combo(combo: QComboBox) -> Iterator[str]:
+def _combo_faults(combo: QComboBox) -> Iterator[str]:
     option = QStyleOptionComboBox()
     combo.initStyleOption(option)
     field = combo.style().subControlRect(
         QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, combo
     )
     needed = combo.fontMetrics().horizontalAdvance(combo.currentText())
-    if needed > field.width() + _ROUNDING and not _is_told(combo, combo.currentText()):
+    if needed > field.width() + _ROUNDING and not _is_described(combo, combo.currentText()):
         yield f"{combo.currentText()!r} has {field.width()}, needs {needed}"
 
 
-def _of_line(line: QLineEdit) -> Iterator[str]:
-    """What is typed scrolls; what stands there before has to be read as it is."""
+def _line_faults(line: QLineEdit) -> Iterator[str]:
+    """Typed text scrolls; the placeholder must fit."""
     needed = line.fontMetrics().horizontalAdvance(line.placeholderText())
     if not line.text() and needed > line.contentsRect().width():
         yield f"{line.placeholderText()!r} has {line.contentsRect().width()}, needs {needed}"
 
 
-def _of_header(header: QHeaderView) -> Iterator[str]:
+def _header_faults(header: QHeaderView) -> Iterator[str]:
     if header.orientation() is Qt.Orientation.Vertical:
         return
     for section in range(header.count()):
@@ -118,20 +118,20 @@ def _too_narrow(widget: QWidget, needed: int) -> Iterator[str]:
 def _squeezed(placed: list[QWidget]) -> Iterator[str]:
     for widget in placed:
         if widget.findChild(QStackedWidget) is not None or isinstance(widget, QStackedWidget):
-            continue  # it asks for pages that are not shown; the one that is speaks for itself
+            continue  # its size hint includes hidden pages; the visible one is checked separately
         if isinstance(widget, QAbstractScrollArea):
             continue  # it scrolls
-        least = widget.minimumSizeHint().boundedTo(widget.maximumSize())
+        minimum = widget.minimumSizeHint().boundedTo(widget.maximumSize())
         if widget.hasHeightForWidth():
-            least.setHeight(_least_height(widget))
-        if widget.width() + _ROUNDING < least.width():
-            yield f"{_name(widget)} is squeezed to {widget.width()} wide, needs {least.width()}"
-        if widget.height() + _ROUNDING < least.height():
-            yield f"{_name(widget)} is squeezed to {widget.height()} high, needs {least.height()}"
+            minimum.setHeight(_min_height(widget))
+        if widget.width() + _ROUNDING < minimum.width():
+            yield f"{_name(widget)} is squeezed to {widget.width()} wide, needs {minimum.width()}"
+        if widget.height() + _ROUNDING < minimum.height():
+            yield f"{_name(widget)} is squeezed to {widget.height()} high, needs {minimum.height()}"
 
 
-def _least_height(widget: QWidget) -> int:
-    """Of words that wrap, at the width that they have."""
+def _min_height(widget: QWidget) -> int:
+    """The minimum height of wrapped text at the current width."""
     layout = widget.layout()
     if layout is None:
         return widget.heightForWidth(widget.width())
@@ -139,10 +139,10 @@ def _least_height(widget: QWidget) -> int:
 
 
 def _overlaps(widgets: list[QWidget]) -> Iterator[str]:
-    for one, other in combinations(widgets, 2):
-        common = one.geometry().intersected(other.geometry())
+    for first, second in combinations(widgets, 2):
+        common = first.geometry().intersected(second.geometry())
         if common.width() > _ROUNDING and common.height() > _ROUNDING:
-            yield f"{_name(one)} and {_name(other)} overlap by {common}"
+            yield f"{_name(first)} and {_name(second)} overlap by {common}"
 
 
 def _areas(window: QMainWindow) -> list[QWidget]:
@@ -162,18 +162,18 @@ def _placed(layout: QLayout) -> Iterator[QWidget]:
     children = Qt.FindChildOption.FindDirectChildrenOnly
     owner = layout.parentWidget()
     for widget in owner.findChildren(QWidget, options=children) if owner else ():
-        if any(each.indexOf(widget) >= 0 for each in layouts):
+        if any(inner.indexOf(widget) >= 0 for inner in layouts):
             yield widget
 
 
 def _elides(widget: QWidget) -> bool:
-    """It shortens its words itself, and says all of them when one points at it."""
+    """Whether the widget elides its text and has the full text as tooltip or name."""
     return "paintEvent" in type(widget).__dict__ and bool(
         widget.toolTip() or widget.accessibleName()
     )
 
 
-def _is_told(widget: QWidget, text: str) -> bool:
+def _is_described(widget: QWidget, text: str) -> bool:
     return text in (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
 
 
@@ -182,12 +182,12 @@ def _grown(rect: QRect) -> QRect:
 
 
 def _name(widget: QWidget) -> str:
-    """Enough to find it: its words, and what it is in."""
+    """The text of a widget and the classes of its parents."""
     text = getattr(widget, "text", None)
-    words = widget.accessibleName() or (text() if callable(text) else "") or widget.objectName()
+    label = widget.accessibleName() or (text() if callable(text) else "") or widget.objectName()
     chain, owner = [type(widget).__name__], widget.parentWidget()
     while owner is not None and len(chain) < 4:
         if type(owner).__module__.startswith("gym_gui") or isinstance(owner, QAbstractScrollArea):
             chain.append(type(owner).__name__)
         owner = owner.parentWidget()
-    return f"{' in '.join(chain)} {words!r}"
+    return f"{' in '.join(chain)} {label!r}"

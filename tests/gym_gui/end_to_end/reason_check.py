@@ -1,4 +1,4 @@
-"""What is greyed without saying why, found by walking the window."""
+"""Finds disabled controls without a reason."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,62 +23,64 @@ from tests.gym_gui.end_to_end.access_check import describe
 
 _CONTROLS = (QAbstractButton, QComboBox, QAbstractSpinBox, QLineEdit, QAbstractSlider)
 _OWNERS = (QLineEdit, QTabBar, QDockWidget, QComboBox, QAbstractSpinBox)
-"""What Qt puts into these is their own affair."""
+"""Their child widgets are Qt's own and are skipped."""
 
 
-class ReasonWalk:
-    """Looks at one screen after the other; `faults` are of all that it has seen.
+class DisabledReasonCheck:
+    """Inspects one screen after the other; `faults` returns those of all screens.
 
-    A tip says why when it is another one than that of the same control while it can be used.
+    A tooltip counts as a reason if it differs from that of the same control while enabled.
     """
 
     def __init__(self) -> None:
-        self._greyed: dict[str, dict[str, str]] = defaultdict(dict)
-        """Control, its tip, and where it was seen."""
-        self._usable: dict[str, set[str]] = defaultdict(set)
+        self._disabled: dict[str, dict[str, str]] = defaultdict(dict)
+        """For each control: its tooltips, and the screen of each."""
+        self._enabled: dict[str, set[str]] = defaultdict(set)
 
-    def look(self, screen: str, window: QWidget, *menus: QMenu) -> None:
+    def inspect(self, screen: str, window: QWidget, *menus: QMenu) -> None:
         for name, tip, is_enabled in (*_controls(window), *_tabs(window), *_entries(window, menus)):
             if is_enabled:
-                self._usable[name].add(tip)
+                self._enabled[name].add(tip)
             else:
-                self._greyed[name].setdefault(tip, screen)
+                self._disabled[name].setdefault(tip, screen)
 
     @property
-    def greyed(self) -> int:
-        """How many controls were greyed on some screen: none would prove nothing."""
-        return len(self._greyed)
+    def disabled_count(self) -> int:
+        """Number of controls that were disabled on some screen."""
+        return len(self._disabled)
 
     def faults(self) -> list[str]:
-        found = []
-        for name, tips in self._greyed.items():
+        faults = []
+        for name, tips in self._disabled.items():
             for tip, screen in tips.items():
                 if not tip:
-                    found.append(f"{screen}: {name} is greyed without a word")
-                elif tip in self._usable[name]:
-                    found.append(f"{screen}: {name} is greyed, and its tip is as always: {tip!r}")
-        return sorted(found)
+                    faults.append(f"{screen}: {name} is disabled without a tooltip")
+                elif tip in self._enabled[name]:
+                    faults.append(
+                        f"{screen}: {name} is disabled with its ordinary tooltip: {tip!r}"
+                    )
+        return sorted(faults)
 
 
-_Seen = tuple[str, str, bool]
+_ControlState = tuple[str, str, bool]
 
 
-def _controls(window: QWidget) -> Iterator[_Seen]:
+def _controls(window: QWidget) -> Iterator[_ControlState]:
     for control in window.findChildren(QWidget):
-        is_one = isinstance(control, _CONTROLS) and not isinstance(control, QScrollBar)
-        if is_one and control.isVisible() and not isinstance(control.parent(), _OWNERS):
+        is_control = isinstance(control, _CONTROLS) and not isinstance(control, QScrollBar)
+        if is_control and control.isVisible() and not isinstance(control.parent(), _OWNERS):
             yield describe(control), _tip(control), control.isEnabled()
 
 
 def _tip(control: QWidget) -> str:
-    """As it appears: that of what holds it where it has none of its own."""
+    """The effective tooltip, which may be that of a parent."""
     holder: QWidget | None = control
     while holder is not None and not holder.toolTip() and holder.isEnabled() == control.isEnabled():
         holder = holder.parentWidget()
     return holder.toolTip() if holder is not None and not holder.isWindow() else ""
 
 
-def _tabs(window: QWidget) -> Iterator[_Seen]:
+def _tabs(window: QWidget) -> Iterator[_ControlState]:
     for bar in window.findChildren(QTabBar):
         for index in range(bar.count()) if bar.isVisible() else ():
             if bar.isTabVisible(index):
@@ -87,26 +89,26 @@ def _tabs(window: QWidget) -> Iterator[_Seen]:
                 yield f"tab {text!r}", "" if tip == text else tip, bar.isTabEnabled(index)
 
 
-def _entries(window: QWidget, menus: Iterable[QMenu]) -> Iterator[_Seen]:
-    """Of menus that buttons open, and of others."""
-    tools = [each.menu() for each in window.findChildren(QToolButton) if each.isVisible()]
-    buttons = [each.menu() for each in window.findChildren(QPushButton) if each.isVisible()]
+def _entries(window: QWidget, menus: Iterable[QMenu]) -> Iterator[_ControlState]:
+    """Entries of the menus of visible buttons, and of `menus`."""
+    tools = [tool.menu() for tool in window.findChildren(QToolButton) if tool.isVisible()]
+    buttons = [button.menu() for button in window.findChildren(QPushButton) if button.isVisible()]
     for menu in (*menus, *tools, *buttons):
         if isinstance(menu, QMenu):
-            yield from _entries_of(menu)
+            yield from _menu_entries(menu)
 
 
-def _entries_of(menu: QMenu) -> Iterator[_Seen]:
+def _menu_entries(menu: QMenu) -> Iterator[_ControlState]:
     for action in menu.actions():
-        below = action.menu()
-        if isinstance(below, QMenu):
-            yield from _entries_of(below)
+        submenu = action.menu()
+        if isinstance(submenu, QMenu):
+            yield from _menu_entries(submenu)
         elif not action.isSeparator():
-            yield f"menu entry {action.text()!r}", _said(action, menu), action.isEnabled()
+            yield f"menu entry {action.text()!r}", _action_tip(action, menu), action.isEnabled()
 
 
-def _said(action: QAction, menu: QMenu) -> str:
-    """Without a tip of its own Qt gives the text; a menu shows tips only when it is told to."""
+def _action_tip(action: QAction, menu: QMenu) -> str:
+    """Empty if Qt returns the text as tooltip, or the menu does not show tooltips."""
     tip = action.toolTip()
     is_own = tip not in ("", action.text().replace("&", "").removesuffix("…"))
     return tip if is_own and menu.toolTipsVisible() else ""

@@ -1,4 +1,4 @@
-"""Tabs that only some runs open, because their worker says so."""
+"""Tabs that a worker's descriptor opens for its runs."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,21 +8,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from gym_gui.app.lazy_page import LazyPage
-from gym_gui.app.screens import FurtherTab
+from gym_gui.app.screens import WorkerTab
 from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 from gym_gui.runtime.models.run_tabs import NO_RUN
 from mosaic.contract.layout import Home
-from tests.gym_gui.end_to_end.person import Person
+from tests.gym_gui.end_to_end.window_driver import WindowDriver
 from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
-BELIEFS: FurtherTab = "beliefs"
+BELIEFS: WorkerTab = "beliefs"
 
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
-    """It knows a worker that names a tab that there is, and one that there is not."""
+    """A daemon with a worker that names an existing and an unknown tab."""
     under_test = DaemonUnderTest(tmp_path)
     install_thinking_worker(tmp_path / "workers", under_test.home, tabs=("beliefs", "horoscope"))
     try:
@@ -32,69 +32,69 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
         under_test.clean_up()
 
 
-def test_a_tab_comes_and_goes_with_the_run(
-    daemon: DaemonUnderTest, arrive: Callable[[Home], Person]
+def test_a_worker_tab_follows_the_selected_run(
+    daemon: DaemonUnderTest, open_window: Callable[[Home], WindowDriver]
 ) -> None:
-    """It is in sight for a run whose worker names it, in its group, and makes room afterwards."""
-    person = arrive(daemon.home)
-    person.window.resize(1024, 700)
-    bench, centre = person.bench, person.bench.window.centre
-    person.wait(lambda: bench.link.is_ready)
+    """It is visible in its group for a run whose worker names it, and hidden for others."""
+    driver = open_window(daemon.home)
+    driver.window.resize(1024, 700)
+    context, centre = driver.context, driver.context.window.centre
+    driver.wait(lambda: context.link.is_ready)
     index = centre.tabs.count() - 1
     assert centre.tabs.tabText(index) == "Beliefs"
     assert not centre.tabs.isTabVisible(index)
     other = daemon.submit(steps=20)
-    run_id = bench.link.client.submit(thinking_run()).run_id
-    person.wait(lambda: bench.models.runs.by_id(run_id) is not None)
+    run_id = context.link.client.submit(thinking_run()).run_id
+    driver.wait(lambda: context.models.runs.by_id(run_id) is not None)
     centre.show_tabs()
-    bench.conduct.show_run(run_id)
-    person.wait(lambda: centre.tabs.isTabVisible(index))
+    context.navigation.show_run(run_id)
+    driver.wait(lambda: centre.tabs.isTabVisible(index))
     centre.show_group("analyse")
     assert not centre.tabs.isTabVisible(index)
     centre.show_tab(BELIEFS)
-    assert centre.tabs.tabBar().tabRect(0).left() == 0  # no tab is scrolled out of sight
-    page = bench.analysis.further_pages[BELIEFS].page
+    assert centre.tabs.tabBar().tabRect(0).left() == 0  # the tab bar is not scrolled
+    page = context.analysis.worker_pages[BELIEFS].page
     assert isinstance(page, LazyPage)
-    person.wait(lambda: page.is_filled)
+    driver.wait(lambda: page.is_displayed)
     beliefs = page.content
     assert isinstance(beliefs, BeliefsPage)
-    person.wait(lambda: beliefs.shows_state)
+    driver.wait(lambda: beliefs.shows_state)
     beliefs.step_requested.emit(run_id, 1, 2)
-    person.wait(lambda: bench.models.replay.step is not None)
+    driver.wait(lambda: context.models.replay.step is not None)
     assert not page.isVisible()
     centre.show_tab(BELIEFS)
-    bench.conduct.show_run(other)
-    person.wait(lambda: not centre.tabs.isTabVisible(index))
+    context.navigation.show_run(other)
+    driver.wait(lambda: not centre.tabs.isTabVisible(index))
     assert centre.current != BELIEFS
 
 
-def test_a_command_shows_it_by_keys(
-    daemon: DaemonUnderTest, arrive: Callable[[Home], Person]
+def test_the_command_of_a_worker_tab(
+    daemon: DaemonUnderTest, open_window: Callable[[Home], WindowDriver]
 ) -> None:
-    """Greyed with the reason while no run or another one is shown; between two it stays."""
-    person = arrive(daemon.home)
-    bench, centre = person.bench, person.centre
-    person.wait(lambda: bench.link.is_ready)
-    action = bench.commands.actions["view.beliefs"]
-    bench.commands.update()
+    """Disabled with a reason for other runs; the tab stays current between two such runs."""
+    driver = open_window(daemon.home)
+    context, centre = driver.context, driver.centre
+    driver.wait(lambda: context.link.is_ready)
+    action = context.commands.actions["view.beliefs"]
+    context.commands.update()
     assert (action.isEnabled(), action.toolTip()) == (False, NO_RUN)
     other = daemon.submit(steps=20)
-    runs = [bench.link.client.submit(thinking_run()).run_id for _ in range(2)]
+    runs = [context.link.client.submit(thinking_run()).run_id for _ in range(2)]
     centre.show_tabs()
-    person.choose_run(other)
-    bench.commands.update()
+    driver.select_run(other)
+    context.commands.update()
     assert not action.isEnabled()
-    assert "does not tell what its agent has in mind" in action.toolTip()
+    assert "does not report beliefs" in action.toolTip()
 
-    person.choose_run(runs[0])
-    person.wait(action.isEnabled)
-    QTest.keyClick(person.window, Qt.Key.Key_B, Qt.KeyboardModifier.AltModifier)
+    driver.select_run(runs[0])
+    driver.wait(action.isEnabled)
+    QTest.keyClick(driver.window, Qt.Key.Key_B, Qt.KeyboardModifier.AltModifier)
     assert (centre.current, action.isChecked()) == (BELIEFS, True)
-    tabs_seen: list[str] = []
-    centre.tab_changed.connect(tabs_seen.append)
-    person.choose_run(runs[1])
-    person.wait(lambda: bench.analysis.shown.is_known)
-    assert (centre.current, tabs_seen) == (BELIEFS, [])
-    person.choose_run(other)
-    person.wait(lambda: not action.isEnabled())
+    changed_tabs: list[str] = []
+    centre.tab_changed.connect(changed_tabs.append)
+    driver.select_run(runs[1])
+    driver.wait(lambda: context.analysis.selected_run.is_known)
+    assert (centre.current, changed_tabs) == (BELIEFS, [])
+    driver.select_run(other)
+    driver.wait(lambda: not action.isEnabled())
     assert centre.current != BELIEFS

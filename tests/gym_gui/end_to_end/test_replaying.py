@@ -1,64 +1,64 @@
-"""What was played is replayed in the whole window: exactly, step by step, best and worst."""
+"""Replay in the complete window: exact, step by step, best and worst episode."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 
 from gym_gui.replay.view.reward_timeline import RewardTimeline
-from tests.gym_gui.end_to_end.person import Person
+from tests.gym_gui.end_to_end.window_driver import WindowDriver
 
 pytestmark = pytest.mark.process
 
 
-def test_what_was_played_is_replayed_exactly(person: Person) -> None:
-    """Every reward is checked; keys and the timeline move it, and the inspector says each step."""
-    play, replay = person.models.play, person.models.replay
-    run_id = person.play("FrozenLake-v1", is_slippery=False)
-    person.walk()
-    person.wait(lambda: play.is_episode_finished)
+def test_a_session_is_replayed_exactly(driver: WindowDriver) -> None:
+    """Rewards are identical; keys and timeline seek; the inspector shows each step."""
+    play, replay = driver.models.play, driver.models.replay
+    run_id = driver.play("FrozenLake-v1", is_slippery=False)
+    driver.walk()
+    driver.wait(lambda: play.is_episode_finished)
     first = play.step_view.episode_id
-    person.press(Qt.Key.Key_Return)
-    person.wait(lambda: play.step_view.episode_id != first)
-    person.walk(("down", "right"))  # into a hole
-    person.wait(lambda: play.is_episode_finished)
-    person.command("session.stop")
-    person.wait(lambda: not play.is_on)
+    driver.press(Qt.Key.Key_Return)
+    driver.wait(lambda: play.step_view.episode_id != first)
+    driver.walk(("down", "right"))  # into a hole
+    driver.wait(lambda: play.is_episode_finished)
+    driver.command("session.stop")
+    driver.wait(lambda: not play.is_on)
 
-    person.bench.runs_view.select(run_id)
-    person.command("run.replay")
-    person.wait(lambda: replay.state.is_checked)
-    assert person.centre.current == "replay"
+    driver.context.runs_view.select(run_id)
+    driver.command("run.replay")
+    driver.wait(lambda: replay.state.is_checked)
+    assert driver.centre.current == "replay"
     assert replay.status is not None
     assert replay.status.headline == "exact"
 
-    person.click_on("Best")
-    person.wait(lambda: replay.episode == 0 and replay.state.is_checked)
+    driver.click_on("Best")
+    driver.wait(lambda: replay.episode == 0 and replay.state.is_checked)
     assert replay.steps == 6
     assert replay.status.text == "6 of 6 rewards identical"
-    person.bench.replay_page.setFocus()
-    person.press(Qt.Key.Key_End)
-    person.wait(lambda: replay.playhead == 6 and replay.is_frame_current)
-    person.wait(lambda: "Episode 0 · step 5 · terminated" in words_of(person))
-    assert {"+1", "you"} <= set(words_of(person))
-    assert any("right" in words.lower() for words in words_of(person))
-    person.press(Qt.Key.Key_Left, Qt.Key.Key_Left)
-    shown = "Episode 0 · step 3"
-    person.wait(lambda: replay.playhead == 4 and shown in words_of(person))
-    person.centre.show_group("analyse")
-    assert shown in words_of(person)  # it is the same run, and no other step was asked for
-    person.centre.show_tab("replay")
+    driver.context.replay_page.setFocus()
+    driver.press(Qt.Key.Key_End)
+    driver.wait(lambda: replay.playhead == 6 and replay.is_frame_current)
+    driver.wait(lambda: "Episode 0 · step 5 · terminated" in inspector_texts(driver))
+    assert {"+1", "you"} <= set(inspector_texts(driver))
+    assert any("right" in text.lower() for text in inspector_texts(driver))
+    driver.press(Qt.Key.Key_Left, Qt.Key.Key_Left)
+    step_title = "Episode 0 · step 3"
+    driver.wait(lambda: replay.playhead == 4 and step_title in inspector_texts(driver))
+    driver.centre.show_group("analyse")
+    assert step_title in inspector_texts(driver)  # the same run, and no other step was selected
+    driver.centre.show_tab("replay")
 
-    timeline = person.window.findChild(RewardTimeline)
+    timeline = driver.window.findChild(RewardTimeline)
     assert isinstance(timeline, RewardTimeline)
-    person.click(timeline, QPoint(2, timeline.height() // 2))
-    person.wait(lambda: replay.playhead == 0 and replay.is_frame_current)
+    driver.click(timeline, QPoint(2, timeline.height() // 2))
+    driver.wait(lambda: replay.playhead == 0 and replay.is_frame_current)
 
-    person.click_on("Worst")
-    person.wait(lambda: replay.episode == 1 and replay.state.is_checked)
+    driver.click_on("Worst")
+    driver.wait(lambda: replay.episode == 1 and replay.state.is_checked)
     assert replay.steps == 2
 
 
-def words_of(person: Person) -> list[str]:
-    """What the inspector shows."""
-    labels = person.bench.inspector.findChildren(QLabel)
+def inspector_texts(driver: WindowDriver) -> list[str]:
+    """The texts of the inspector."""
+    labels = driver.context.inspector.findChildren(QLabel)
     return [label.text() for label in labels if label.isVisible()]

@@ -3,84 +3,84 @@
 import pytest
 
 from gym_gui.runs.model.runs_columns import RunColumn
-from tests.gym_gui.end_to_end.curves import drawn_returns, rises
-from tests.gym_gui.end_to_end.person import LEARNS_MS, Person
-from tests.gym_gui.end_to_end.trainer import Trainer
+from tests.gym_gui.end_to_end.curves import is_rising, plotted_returns
+from tests.gym_gui.end_to_end.training_driver import TrainingDriver
+from tests.gym_gui.end_to_end.window_driver import TRAINING_TIMEOUT_MS, WindowDriver
 
 pytestmark = pytest.mark.process
 
 BUNDLES = ("cleanrl_worker",)
 
 
-def test_training_from_the_form(person: Person) -> None:
+def test_training_from_the_form(driver: WindowDriver) -> None:
     """PPO learns CartPole: the run is listed, its curve rises, and its end reason is displayed.
 
     Launching does not switch the tab.
     """
-    trainer = Trainer(person)
-    person.centre.show_tab("raw")
-    trainer.open_form()
-    trainer.choose_environment("CartPole-v1")
-    trainer.choose_agent("CleanRL Worker · DQN")
-    trainer.choose_agent("CleanRL Worker · PPO")
-    trainer.write("run", "total_timesteps", "8000")
-    assert trainer.dock.launch_bar.consent.isHidden()
-    run_id = trainer.launch()
-    person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "● running")
-    assert person.listed(run_id, RunColumn.ENVIRONMENT) == "CartPole-v1"
-    assert person.listed(run_id, RunColumn.ALGORITHM) == "ppo"
-    assert (person.centre.current, person.centre.shows_tabs) == ("raw", True)
-    assert any("is launched" in words for words in person.told)
+    training = TrainingDriver(driver)
+    driver.centre.show_tab("raw")
+    training.open_form()
+    training.select_environment("CartPole-v1")
+    training.select_agent("CleanRL Worker · DQN")
+    training.select_agent("CleanRL Worker · PPO")
+    training.write("run", "total_timesteps", "8000")
+    assert training.dock.launch_bar.consent.isHidden()
+    run_id = training.launch()
+    driver.wait(lambda: driver.cell_text(run_id, RunColumn.STATE) == "● running")
+    assert driver.cell_text(run_id, RunColumn.ENVIRONMENT) == "CartPole-v1"
+    assert driver.cell_text(run_id, RunColumn.ALGORITHM) == "ppo"
+    assert (driver.centre.current, driver.centre.shows_tabs) == ("raw", True)
+    assert any("was launched" in text for text in driver.notices)
 
-    person.open_run(run_id)
-    assert person.centre.current == "charts"
-    person.wait(lambda: drawn_returns(person), LEARNS_MS)
-    early = drawn_returns(person)
-    assert trainer.badge() == "● running"
-    person.wait(lambda: len(drawn_returns(person)) > len(early), LEARNS_MS)
+    driver.open_run(run_id)
+    assert driver.centre.current == "charts"
+    driver.wait(lambda: plotted_returns(driver), TRAINING_TIMEOUT_MS)
+    early = plotted_returns(driver)
+    assert training.badge() == "● running"
+    driver.wait(lambda: len(plotted_returns(driver)) > len(early), TRAINING_TIMEOUT_MS)
 
-    person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "✓ done", LEARNS_MS)
-    person.wait(lambda: trainer.badge() == "✓ done")
-    assert "Finished." in trainer.run_texts()
-    person.wait(lambda: drawn_returns(person)[-1][0] > 7_000)
-    assert rises(drawn_returns(person))
+    driver.wait(lambda: driver.cell_text(run_id, RunColumn.STATE) == "✓ done", TRAINING_TIMEOUT_MS)
+    driver.wait(lambda: training.badge() == "✓ done")
+    assert "Finished." in training.run_card_texts()
+    driver.wait(lambda: plotted_returns(driver)[-1][0] > 7_000)
+    assert is_rising(plotted_returns(driver))
 
 
-def test_stopping_a_run_in_the_list(person: Person) -> None:
+def test_stopping_a_run_in_the_list(driver: WindowDriver) -> None:
     """List and dock show the same state, and Stop is disabled afterwards."""
-    trainer = Trainer(person)
-    stop = person.bench.runs_view.bar.buttons["stop"]
-    trainer.open_form()
-    trainer.choose_agent("Echo Worker · Echo")
-    trainer.write("params", "steps", "1000000")
-    trainer.write("params", "rate", "50")
-    run_id = trainer.launch()
-    person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "● running")
-    person.choose_run(run_id)
-    person.click(stop)
-    person.wait(lambda: person.listed(run_id, RunColumn.STATE) == "○ stopped")
-    person.wait(lambda: trainer.badge() == "○ stopped")
+    training = TrainingDriver(driver)
+    stop = driver.context.runs_view.bar.buttons["stop"]
+    training.open_form()
+    training.select_agent("Echo Worker · Echo")
+    training.write("params", "steps", "1000000")
+    training.write("params", "rate", "50")
+    run_id = training.launch()
+    driver.wait(lambda: driver.cell_text(run_id, RunColumn.STATE) == "● running")
+    driver.select_run(run_id)
+    driver.click(stop)
+    driver.wait(lambda: driver.cell_text(run_id, RunColumn.STATE) == "○ stopped")
+    driver.wait(lambda: training.badge() == "○ stopped")
     assert not stop.isEnabled()
     assert stop.toolTip() == "Stop: The run is over."
-    assert any("window" in text for text in trainer.run_texts())
+    assert any("window" in text for text in training.run_card_texts())
 
 
-def test_a_failed_dry_run(person: Person) -> None:
+def test_a_failed_dry_run(driver: WindowDriver) -> None:
     """The output of the worker and its command become visible."""
-    trainer = Trainer(person)
-    trainer.open_form()
-    trainer.choose_environment("CartPole-v1")
-    trainer.choose_agent("CleanRL Worker · PPO")
-    trainer.write("params", "gamma", "2")
-    notes = trainer.dock.notes
+    training = TrainingDriver(driver)
+    training.open_form()
+    training.select_environment("CartPole-v1")
+    training.select_agent("CleanRL Worker · PPO")
+    training.write("params", "gamma", "2")
+    notes = training.dock.notes
     assert not notes.isVisible()
 
-    person.click_on("Dry run")
+    driver.click_on("Dry run")
 
-    person.wait(lambda: notes.isVisible() and not notes.text.visibleRegion().isEmpty())
-    title, *lines = trainer.notes().splitlines()
+    driver.wait(lambda: notes.isVisible() and not notes.text.visibleRegion().isEmpty())
+    title, *lines = training.notes().splitlines()
     assert title.startswith("✕ Dry run of CleanRL Worker · PPO failed after ")
     assert any("params.gamma: 2.0 is" in line for line in lines), lines
     assert any(line.startswith("$ ") and "--dry-run" in line for line in lines), lines
-    person.click_on("Clear", notes)
+    driver.click_on("Clear", notes)
     assert not notes.isVisible()

@@ -1,4 +1,4 @@
-"""Person: somebody before the whole window, who presses keys and clicks, and looks at it."""
+"""WindowDriver: controls the complete window with keys and clicks, and reads its contents."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,62 +25,62 @@ ARROWS = {
     "up": Qt.Key.Key_Up,
     "down": Qt.Key.Key_Down,
 }
-TO_THE_GOAL = ("down", "down", "right", "right", "down", "right")
-"""Of FrozenLake's usual map, where the ice is not slippery."""
+PATH_TO_GOAL = ("down", "down", "right", "right", "down", "right")
+"""For FrozenLake's default map with `is_slippery=False`."""
 
-LEARNS_MS = 2 * PATIENCE_MS
-"""What a run that learns may take on a busy machine."""
-_TURNS = 5
-"""Of the event loop. What is laid out anew asks for more of it, but not for long."""
+TRAINING_TIMEOUT_MS = 2 * PATIENCE_MS
+"""For a training run on a busy machine."""
+_EVENT_ROUNDS = 5
+"""Iterations of the event loop until a layout is complete."""
 
 
-class Person:
-    """Has one window. `leave` closes it as its close button does."""
+class WindowDriver:
+    """Owns one window. `close` closes it like its close button."""
 
     def __init__(self, home: Home, app: QApplication, qtbot: QtBot) -> None:
         self._app = app
         self._qtbot = qtbot
-        self._has_left = False
-        self.timers_left: list[str] = []
-        """Those that still went on when everything was closed."""
-        self._turn = QTimer()
-        self._turn.setSingleShot(True)
-        self.bench = AppContext(home)
-        apply_theme(app, self.bench.theme, self.bench.window)
-        self.window = self.bench.window
-        self.models = self.bench.models
+        self._is_closed = False
+        self.active_timers: list[str] = []
+        """Timers that were still active after everything was closed."""
+        self._idle_timer = QTimer()
+        self._idle_timer.setSingleShot(True)
+        self.context = AppContext(home)
+        apply_theme(app, self.context.theme, self.context.window)
+        self.window = self.context.window
+        self.models = self.context.models
         self.centre = self.window.centre
         bar = self.window.findChild(PlayBar)
         assert isinstance(bar, PlayBar)
         self.play_bar = bar
-        self.told: list[str] = []
-        """What was said in passing."""
-        self.bench.notices.posted.connect(lambda notice: self.told.append(notice.message))
+        self.notices: list[str] = []
+        """Messages of the posted notices."""
+        self.context.notices.posted.connect(lambda notice: self.notices.append(notice.message))
         self.window.show()
         self.window.activateWindow()
-        self.bench.open(StartupOptions(starts_daemon=False))
+        self.context.open(StartupOptions(starts_daemon=False))
 
-    def leave(self) -> None:
-        if not self._has_left:
-            self._has_left = True
+    def close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
             self.window.close()
-            self.bench.close()
-            QApplication.processEvents()  # a timer that was due now is not left behind
-            self.timers_left = [
+            self.context.close()
+            QApplication.processEvents()  # runs the timers that are due
+            self.active_timers = [
                 f"{type(timer.parent()).__name__} every {timer.interval()} ms"
-                for owner in (self.bench, self.window)
+                for owner in (self.context, self.window)
                 for timer in owner.findChildren(QTimer)
                 if timer.isActive()
             ]
             self.window.deleteLater()
             QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-            if not any(each.isVisible() for each in self._app.topLevelWidgets()):
-                self._app.setStyleSheet("")  # one in place of another would take its time
+            if not any(widget.isVisible() for widget in self._app.topLevelWidgets()):
+                self._app.setStyleSheet("")  # replacing a style sheet is slow
 
-    # What they do.
+    # Actions.
 
     def press(self, *keys: Qt.Key) -> None:
-        """One after the other, wherever the focus is."""
+        """Press the keys in the focused widget."""
         for key in keys:
             QTest.keyClick(QApplication.focusWidget() or self.window, key)
 
@@ -88,16 +88,16 @@ class Person:
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at or widget.rect().center())
 
     def click_on(self, text: str, within: QWidget | None = None) -> None:
-        """On the button that says so."""
+        """Click the button with this text."""
         self.click(self.button(text, within))
 
     def write(self, text: str, field: QWidget) -> None:
-        """Over what is there."""
+        """Replace the text of a field."""
         QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
         QTest.keyClicks(field, text)
 
-    def look_at(self, tab: CentreTab) -> None:
-        """By its tab, and its group where that is not in front; the page is built when it is."""
+    def open_tab(self, tab: CentreTab) -> None:
+        """Click on the group and on the tab; wait until the page is created."""
         centre = self.centre
         centre.show_tabs()
         if tab not in CENTRE_GROUPS[centre.group]:
@@ -107,41 +107,41 @@ class Person:
         bar = centre.tabs.tabBar()
         assert centre.tabs.isTabEnabled(index), centre.tab_reason(tab)
         self.click(bar, bar.tabRect(index).center())
-        self.settle()
+        self.wait_idle()
         assert centre.current == tab
 
-    def choose_run(self, run_id: str) -> None:
-        """By its row in the list of runs; until the window knows all about it."""
-        view = self.bench.runs_view
+    def select_run(self, run_id: str) -> None:
+        """Click on the run's row; wait until its metadata is known."""
+        view = self.context.runs_view
         self.wait(lambda: view.runs.row_of(run_id) is not None)
         view.table.scrollTo(self._cell(run_id, RunColumn.RUN))
-        place = view.table.visualRect(self._cell(run_id, RunColumn.RUN)).center()
-        self.click(view.table.viewport(), place)
-        shown = self.bench.analysis.shown
-        self.wait(lambda: shown.run_id == run_id and shown.is_known)
+        position = view.table.visualRect(self._cell(run_id, RunColumn.RUN)).center()
+        self.click(view.table.viewport(), position)
+        selected = self.context.analysis.selected_run
+        self.wait(lambda: selected.run_id == run_id and selected.is_known)
 
     def open_run(self, run_id: str) -> None:
-        """By Enter, on its row."""
-        self.choose_run(run_id)
-        QTest.keyClick(self.bench.runs_view.table, Qt.Key.Key_Return)
-        self.settle()
+        """Select the run and press Enter."""
+        self.select_run(run_id)
+        QTest.keyClick(self.context.runs_view.table, Qt.Key.Key_Return)
+        self.wait_idle()
 
     def command(self, command_id: str) -> None:
-        """From a menu."""
-        self.bench.commands.update()
-        action = self.bench.commands.actions[command_id]
+        """Trigger a command of a menu."""
+        self.context.commands.update()
+        action = self.context.commands.actions[command_id]
         assert action.isEnabled(), action.toolTip()
         action.trigger()
 
-    def look_through(self, theme: ThemeChoice, size: QSize) -> None:
-        """Another theme and size. All of Qt's widgets are styled anew, which takes its time."""
-        self.bench.theme.choose(theme)
+    def set_theme_and_size(self, theme: ThemeChoice, size: QSize) -> None:
+        """Change theme and size, and process the events."""
+        self.context.theme.choose(theme)
         self.window.resize(size)
-        for _ in range(_TURNS):
+        for _ in range(_EVENT_ROUNDS):
             QApplication.processEvents()
 
     def play(self, env_id: str, *, mode: str = "human", actor: str = "", **values: object) -> str:
-        """Choose and start a session in the panel; the id of its run."""
+        """Start a session; return the id of its run."""
         panel, play = self.models.session_panel, self.models.play
         panel.set_mode(mode)
         panel.choice.choose(env_id)
@@ -156,8 +156,8 @@ class Person:
         )
         return play.state.run_id
 
-    def walk(self, path: Sequence[str] = TO_THE_GOAL) -> None:
-        """Key by key, each when the one before has been obeyed."""
+    def walk(self, path: Sequence[str] = PATH_TO_GOAL) -> None:
+        """Press the arrow keys; wait for the step after each."""
         for step, key in enumerate(path):
             self.press(ARROWS[key])
             self.wait(partial(self._has_stepped, step))
@@ -165,40 +165,40 @@ class Person:
     def _has_stepped(self, step: int) -> bool:
         return self.models.play.step_view.step >= step
 
-    # What they see.
+    # Contents.
 
-    def listed(self, run_id: str, column: RunColumn) -> str:
-        """What the list of runs says of it; nothing as long as it is not there."""
-        if self.bench.runs_view.runs.row_of(run_id) is None:
+    def cell_text(self, run_id: str, column: RunColumn) -> str:
+        """The text of a cell in the list of runs; empty if the run is not listed."""
+        if self.context.runs_view.runs.row_of(run_id) is None:
             return ""
         return str(self._cell(run_id, column).data() or "")
 
     def _cell(self, run_id: str, column: RunColumn) -> QModelIndex:
-        runs = self.bench.runs_view.runs
+        runs = self.context.runs_view.runs
         row = runs.row_of(run_id)
         assert row is not None
         return runs.index(row, column)
 
-    def words(self, within: QWidget) -> list[str]:
-        """What labels say there."""
+    def texts(self, within: QWidget) -> list[str]:
+        """The texts of the visible labels."""
         return [label.text() for label in within.findChildren(QLabel) if label.isVisible()]
 
-    def wait(self, condition: Callable[[], object], patience_ms: int = PATIENCE_MS) -> None:
-        self._qtbot.waitUntil(lambda: bool(condition()), timeout=patience_ms)
+    def wait(self, condition: Callable[[], object], timeout_ms: int = PATIENCE_MS) -> None:
+        self._qtbot.waitUntil(lambda: bool(condition()), timeout=timeout_ms)
 
-    def settle(self) -> None:
-        """Until everything that was asked for by events has been built, laid out and drawn."""
+    def wait_idle(self) -> None:
+        """Wait until all visible pages are created and laid out."""
         self.wait(lambda: is_complete(self.window))
-        for _ in range(_TURNS):
-            with self._qtbot.waitSignal(self._turn.timeout, timeout=PATIENCE_MS):
-                self._turn.start(0)
+        for _ in range(_EVENT_ROUNDS):
+            with self._qtbot.waitSignal(self._idle_timer.timeout, timeout=PATIENCE_MS):
+                self._idle_timer.start(0)
 
     def button(self, text: str, within: QWidget | None = None) -> QAbstractButton:
-        found = [
+        buttons = [
             button
             for button in (within or self.window).findChildren(QAbstractButton)
             if text in (button.text().replace("&", ""), button.accessibleName())
             and button.isVisible()
         ]
-        assert len(found) == 1, f"{len(found)} visible buttons say {text!r}"
-        return found[0]
+        assert len(buttons) == 1, f"{len(buttons)} visible buttons with the text {text!r}"
+        return buttons[0]
