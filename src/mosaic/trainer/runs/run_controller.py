@@ -279,19 +279,15 @@ class RunController:
     async def finish_storing(self) -> None:
         """Store the rest of a finished run, however long that takes."""
         await self._services.ingest.finish(self._run, timeout_s=None)
-        await self._record_with_retries(self._record_digest)
+        await self._record_with_retries(self.monitor.record_final)
         self.monitor.close()
-
-    def _record_digest(self) -> None:
-        digest = self.monitor.refresh(may_stall=False, final=True)
-        self._services.registry.set_digests({self.run_id: digest})
 
     def _record_end(self, process: RunProcess) -> None:
         registry = self._services.registry
         remove_frames(self._run)
         self.monitor.warn("stalled", "")
         self.monitor.warn("end", "")
-        self._record_digest()
+        self.monitor.record_final()
         record = registry.get(self.run_id)
         stop_reason = record.reason if record.state is RunState.STOPPING else None
         outcome = outcome_of(process, self.monitor.bye, stop_reason)

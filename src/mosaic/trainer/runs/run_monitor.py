@@ -87,18 +87,26 @@ class RunMonitor:
     def refresh(self, *, may_stall: bool, final: bool = False) -> RunStats:
         """Update everything. `may_stall`: the run is expected to make progress."""
         with self._lock:
-            self._builder.update()
-            if self._builder.resolved_config is not None and not self._has_resolved:
-                resolved = self._redact(self._builder.resolved_config.decode(errors="replace"))
-                self._registry.set_resolved_config(self._run.run_id, resolved.encode())
-                self._has_resolved = True
+            self._attempt("stats", "Its statistics are incomplete", self._builder.update)
+            self._attempt("resolved", "Its configuration is incomplete", self._store_resolved)
             if final or self._clock() >= self._next_scan:
-                self._scan()
+                self._attempt("artifacts", "Its artifacts are incomplete", self._scan)
             digest = self._builder.digest
             self._check_ingest()
             self._check_progress(digest, may_stall)
             self._publish()
             return digest
+
+    def record_final(self) -> None:
+        """Store the final statistics. Raises `UserError` only: a bug must not prevent the end."""
+        digest = self.refresh(may_stall=False, final=True)
+        try:
+            self._registry.set_digests({self._run.run_id: digest})
+        except UserError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a worker's data can be anything
+            _log.exception("T162 the statistics of %s cannot be stored", self._run.run_id)
+            self.warn("stats", f"Its statistics cannot be stored: {error!r}")
 
     def warn(self, topic: str, text: str) -> None:
         """Set the run's warning on this topic; an empty text removes it."""
@@ -109,6 +117,28 @@ class RunMonitor:
     def close(self) -> None:
         with self._lock:
             self._builder.close()
+
+    def _attempt(self, topic: str, consequence: str, work: Callable[[], object]) -> None:
+        """Do one part of a refresh; an unexpected error becomes a warning on `topic`.
+
+        Whatever a worker wrote, it prevents neither the other parts nor recording the run's end.
+        """
+        warning = ""
+        try:
+            work()
+        except UserError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a worker's data can be anything
+            warning = f"{consequence}: {error!r}"
+            if self._warnings.get(topic) != warning:
+                _log.exception("T161 run %s: %s", self._run.run_id, consequence)
+        self._set(topic, warning)
+
+    def _store_resolved(self) -> None:
+        if self._builder.resolved_config is not None and not self._has_resolved:
+            resolved = self._redact(self._builder.resolved_config.decode(errors="replace"))
+            self._registry.set_resolved_config(self._run.run_id, resolved.encode())
+            self._has_resolved = True
 
     def _scan(self) -> None:
         start = self._clock()

@@ -27,6 +27,7 @@ from mosaic.contract.events import (
     tag_of,
 )
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.regular_files import regular_size
 from mosaic.contract.runs import RunStats
 from mosaic.telemetry.errors import RETRYABLE_ERRORS
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader
@@ -135,7 +136,7 @@ class RunStatsBuilder:
             metrics=stats.metrics,
             last_step_at=_finite(step.t if step else None) or self._last_growth_at(stats.steps),
             latest_return=returns[0] if returns else None,
-            mean_return=math.fsum(returns) / len(returns) if _all_finite(returns) else None,
+            mean_return=_mean(returns) if _all_finite(returns) else None,
             sps=_finite(
                 heartbeat.sps if heartbeat is not None and heartbeat.sps is not None else speed
             ),
@@ -146,7 +147,7 @@ class RunStatsBuilder:
             heartbeat_at=_finite(heartbeat.t if heartbeat else None),
             rss_bytes=heartbeat.rss_bytes if heartbeat else None,
             rejects=stats.rejects,
-            spool_bytes=self._run.spool.stat().st_size if self._run.spool.is_file() else 0,
+            spool_bytes=regular_size(self._run.spool),
             committed_bytes=stats.committed_bytes,
             disk_bytes=self.digest.disk_bytes,
         )
@@ -211,3 +212,11 @@ def _finite(value: float | None) -> float | None:
 
 def _all_finite(values: list[float]) -> bool:
     return bool(values) and all(map(math.isfinite, values))
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of finite numbers, which is finite although their sum may overflow."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        return math.fsum(value / len(values) for value in values)

@@ -77,6 +77,8 @@ class RunStatsUpdater:
                     continue  # deleted in the meantime
                 except (UserError, OSError) as error:
                     _log.warning("T155 run %s could not be inspected: %s", controller.run_id, error)
+                except Exception:  # noqa: BLE001 - the other runs must be updated
+                    _log.exception("T163 run %s could not be inspected", controller.run_id)
         self._updated_at = {
             controller.run_id: self._updated_at[controller.run_id]
             for controller in controllers

@@ -53,7 +53,15 @@ def each_record(replace: object, folder: Path) -> None:
     wait()
 
 
+def overflow_returns() -> None:
+    """Finite returns whose sum is not finite."""
+    for number in range(3):
+        fields = {"steps": 1, "return": 1.7e308, "terminated": True, "truncated": False}
+        emit(type="episode", episode_id=f"e{number}", **fields)
+
+
 TRICKS = {
+    "overflow": overflow_returns,
     "fifo": lambda: each_record(replace_by_fifo, RUN),
     "link": lambda: each_record(replace_by_link, RUN),
     "huge": lambda: each_record(replace_by_huge_file, RUN),
