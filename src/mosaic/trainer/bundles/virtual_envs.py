@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.layout import Home
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.trainer.processes.process_environment import bare_environment
+from mosaic.trainer.processes.watched_process import run_bounded
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
 _CHECK_TIMEOUT_S = 60.0
@@ -232,20 +232,14 @@ def _run_check(environment: VirtualEnv) -> str:
         "import sys; print(*sys.version_info[:2], sep='.')",
     ]
     try:
-        answer = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            timeout=_CHECK_TIMEOUT_S,
-            env=bare_environment(),
-            stdin=subprocess.DEVNULL,
-            text=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
+        answer = run_bounded(command, limit_s=_CHECK_TIMEOUT_S, environment=bare_environment())
+    except OSError as error:
         return f"Its Python does not run: {error}."
-    if answer.returncode != 0:
-        return f"Its Python does not run: exit code {answer.returncode}."
-    version = answer.stdout.strip()
+    if answer.timed_out:
+        return f"Its Python does not run: it did not end within {_CHECK_TIMEOUT_S:g} s."
+    if answer.exit_code != 0:
+        return f"Its Python does not run: exit code {answer.exit_code}."
+    version = answer.output.decode(errors="replace").strip()
     if version != environment.record.python.rpartition(".")[0]:
         return f"It was built for Python {environment.record.python}, and its Python is {version}."
     return ""

@@ -23,6 +23,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
+from mosaic.trainer.processes.child_processes import become_subreaper
 from mosaic.trainer.service.access_token import issue_token
 from mosaic.trainer.service.server import TrainerServer
 from mosaic.trainer.settings import DaemonSettings
@@ -104,6 +105,7 @@ def run_daemon(
 ) -> None:
     """Serve the home until a stop is requested. Raises `UserError` when it cannot start."""
     raise_file_limit()
+    become_subreaper()
     with only_instance(home):
         token = issue_token(home.token)
         asyncio.run(_serve(home, settings, token, log, readiness))

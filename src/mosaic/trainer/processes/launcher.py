@@ -26,6 +26,7 @@ from mosaic.contract.process_identity import ProcessIdentity, environment_of, re
 from mosaic.contract.process_records import DamagedRecordError
 from mosaic.contract.regular_files import open_regular
 from mosaic.trainer.concurrency import run_in_thread
+from mosaic.trainer.processes.child_processes import start_child
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
@@ -55,22 +56,24 @@ def launch(
     command = [_executable(argv, environment), *argv[1:]]
     _make_directory(run_dir)
     try:
-        supervisor = subprocess.Popen(
-            [
-                sys.executable,
-                "-I",
-                "-S",
-                SUPERVISOR,
-                run_dir.path.absolute(),
-                run_dir.records.absolute(),
-                "--",
-                *command,
-            ],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+        supervisor = start_child(
+            lambda: subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    SUPERVISOR,
+                    run_dir.path.absolute(),
+                    run_dir.records.absolute(),
+                    "--",
+                    *command,
+                ],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         )
     except OSError as error:
         # Too many processes or files, no memory, or an environment of megabytes.

@@ -92,6 +92,8 @@ class Lost:
     """None when its records are damaged."""
     problem: str = ""
     """What is wrong with its records."""
+    is_end_proven: bool = False
+    """Whether none of its processes can be alive, not even one that cannot be recognised."""
     state = ProcessState.LOST
 
 

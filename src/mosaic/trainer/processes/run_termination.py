@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
@@ -19,6 +20,7 @@ from mosaic.contract.process_identity import (
     read_stat,
 )
 from mosaic.contract.process_records import DamagedRecordError, StartedRecord
+from mosaic.trainer.processes.child_processes import adopts_orphans_of, end_adopted
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.run_process import (
     Lost,
@@ -202,7 +204,20 @@ def finalize_lost(run_dir: RunDirectory, grace_s: float = 5.0) -> RunProcess:
             return Lost(None, str(error))
         if absent and isinstance(process, Lost) and process.started is not None:
             terminate_members(run_dir, process.started, grace_s)
+            return replace(process, is_end_proven=_is_end_proven(process.started))
         return process
+
+
+def _is_end_proven(started: StartedRecord) -> bool:
+    """Whether a process without a trace of the run, in its own session, would be gone too.
+
+    Such a process can be found only if it became a child of this daemon, which must have started
+    the supervisor itself; or if it cannot have survived a restart of the machine.
+    """
+    if started.boot_id != boot_id():
+        return True
+    supervisor = Running(started).supervisor
+    return not end_adopted() and adopts_orphans_of(supervisor)
 
 
 def _prove_end(run_dir: RunDirectory, started: StartedRecord, grace_s: float) -> RunProcess:

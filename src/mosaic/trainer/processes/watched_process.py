@@ -1,4 +1,7 @@
-"""Running a short-lived program in its own process group, which is gone when the call returns.
+"""Running a short-lived program, whose processes are gone when the call returns.
+
+They are killed by their process group; those that left it become children of the daemon, which is a
+subreaper.
 
 Used for everything but runs: describing a worker, building its environment, querying a driver, dry
 runs.
@@ -15,6 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from mosaic.trainer.processes.child_processes import end_adopted, start_child
 
 Stream = Literal["out", "err"]
 OnOutput = Callable[[Stream, bytes], None]
@@ -41,15 +46,17 @@ def run_watched(
     `keep_open` stay open in the program. Its output is complete, except for that of a child which
     left the group. Raises `OSError` when it cannot be started. No shell; safe from any thread.
     """
-    process = subprocess.Popen(
-        command,
-        cwd=cwd,
-        env=None if environment is None else dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        pass_fds=tuple(keep_open),
+    process = start_child(
+        lambda: subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=None if environment is None else dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=tuple(keep_open),
+        )
     )
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     assert process.stderr is not None  # noqa: S101 - it was opened as a pipe
@@ -112,6 +119,7 @@ def _killed_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
             process.wait(_KILL_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             threading.Thread(target=process.wait, name=f"reap {process.pid}", daemon=True).start()
+        end_adopted(spare_runs=True)  # those that left the group
 
 
 _MIB = 1 << 20

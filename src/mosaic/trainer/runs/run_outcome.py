@@ -14,6 +14,13 @@ _OUT_OF_MEMORY = (
 _SEE_OUTPUT = "See the last lines of its output: `mosaic runs logs`."
 
 
+_ALL_GONE = "all its processes are gone."
+_NONE_FOUND = (
+    "no process of it was found, but one that left its session and cleared its environment would"
+    " not be."
+)
+
+
 class RunOutcome(NamedTuple):
     """The final state, and why."""
 
@@ -34,7 +41,8 @@ def outcome_of(process: RunProcess, bye: Bye | None, stop_reason: str | None) ->
     if not isinstance(process, Exited):
         return RunOutcome(
             RunState.LOST,
-            "Its supervisor disappeared before it recorded the exit; all its processes are gone.",
+            "Its supervisor disappeared before it recorded the exit; "
+            + (_ALL_GONE if isinstance(process, Lost) and process.is_end_proven else _NONE_FOUND),
             "Its telemetry is stored. Start it again, from its last checkpoint if it has one.",
         )
     record = process.exit

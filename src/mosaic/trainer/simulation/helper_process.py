@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from mosaic.contract.layout import Home
+from mosaic.trainer.processes.child_processes import start_child
 from mosaic.trainer.simulation.helper_messages import (
     LENGTHS,
     MAX_BODY_BYTES,
@@ -73,15 +74,17 @@ class HelperProcess:
     def __init__(
         self, command: Sequence[str | Path], environment: Mapping[str, str], folder: Path
     ) -> None:
-        self._process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
+        self._process = start_child(
+            lambda: subprocess.Popen(
+                command,
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
         )
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in pipes if pipe)

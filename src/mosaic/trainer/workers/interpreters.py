@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import sysconfig
 import threading
@@ -16,6 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.processes.process_environment import bare_environment
+from mosaic.trainer.processes.watched_process import run_bounded
 from mosaic.trainer.workers.source_files import Stamp, file_stamp
 
 _PROBE = """
@@ -114,16 +114,15 @@ class Interpreters:
 def _run_probe(path: Path) -> Interpreter | None:
     """None when it does not run, like the shims of version managers without a version."""
     try:
-        answer = subprocess.run(
+        answer = run_bounded(
             [path, "-I", "-S", "-c", _PROBE],
-            capture_output=True,
-            check=True,
-            timeout=_PROBE_TIMEOUT_S,
-            env=bare_environment(),
-            stdin=subprocess.DEVNULL,
+            limit_s=_PROBE_TIMEOUT_S,
+            environment=bare_environment(),
         )
-        return msgspec.json.decode(answer.stdout, type=Interpreter)
-    except (OSError, subprocess.SubprocessError, msgspec.DecodeError):
+        if answer.exit_code != 0:
+            return None
+        return msgspec.json.decode(answer.output, type=Interpreter)
+    except (OSError, msgspec.DecodeError):
         return None
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 RUN = Path(os.environ.get("MOSAIC_RUN_DIR", "."))
@@ -47,9 +48,9 @@ def replace_by_huge_file(path: Path) -> None:
         file.truncate(8 << 30)
 
 
-def each_record(replace: object, folder: Path) -> None:
+def each_record(replace: "Callable[[Path], None]", folder: Path) -> None:
     for name in RECORDS:
-        replace(folder / name)  # type: ignore[operator]
+        replace(folder / name)
     wait()
 
 
@@ -60,7 +61,18 @@ def overflow_returns() -> None:
         emit(type="episode", episode_id=f"e{number}", **fields)
 
 
-TRICKS = {
+def hide_a_child() -> None:
+    """Leave a child with its own session, no environment, no open files and another folder."""
+    if os.fork() == 0:
+        os.setsid()
+        os.chdir("/")
+        os.closerange(0, 256)
+        os.execve("/bin/sleep", ["sleep", "3.14159e3"], {})  # noqa: S606 - no shell
+    wait()
+
+
+TRICKS: "dict[str, Callable[[], None]]" = {
+    "hidden_child": hide_a_child,
     "overflow": overflow_returns,
     "fifo": lambda: each_record(replace_by_fifo, RUN),
     "link": lambda: each_record(replace_by_link, RUN),
