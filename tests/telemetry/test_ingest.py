@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from mosaic.contract.decode import RejectKind
+from mosaic.contract.events import MAX_LINE_BYTES
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
@@ -376,3 +377,24 @@ def test_a_restarted_service_resumes_at_the_offset(run: RunDirectory, spool: Spo
         assert [s.step.step for s in reader.steps_after(-1)] == list(range(1_200))
         assert reader.curve("m").y == [float(n) for n in range(1_200)]
         assert reader.stats().duplicate_steps == 0
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"1e15"])
+def test_a_line_that_grows_beyond_the_limit_when_it_is_rewritten(
+    run: RunDirectory, spool: Spool, number: bytes
+) -> None:
+    """It is rejected, so that all other lines stay readable, also after a restart."""
+    small = [step(n, obs="x" * 380) for n in range(501)]
+    values = b",".join([b"NaN", *([number] * (1_000_000 // (len(number) + 1)))])
+    grown = as_line(step(501))[:-1] + b',"obs":[' + values + b"]}"
+    assert len(grown) <= MAX_LINE_BYTES
+    spool.write(*small, grown, step(502))
+    with TelemetryService(run) as service:
+        assert service.finish()
+    spool.write(step(503))
+    with TelemetryService(run) as service:
+        assert service.finish(), service.status()
+    with TelemetryReader(run) as reader:
+        stored = [line.step.step for line in reader.steps_after(-1)]
+        assert reader.counts().rejects == 1
+    assert stored == [*range(501), 502, 503]

@@ -147,10 +147,28 @@ def decode_steps(line: bytes, first: int = 0, last: int | None = None) -> list[S
 def decode_slowly(line: bytes) -> Decoded:
     """Decode a line that the fast path rejected; returns the event and the line to store.
 
-    Raises `RejectedLineError` with the reason.
+    Raises `RejectedLineError` with the reason. The line to store is within the limit too.
     """
     if len(line) > MAX_LINE_BYTES:
         raise RejectedLineError(RejectKind.TOO_LONG, f"{len(line)} bytes")
+    decoded = _decode_any(line)
+    require_storable(decoded.line)
+    return decoded
+
+
+def require_storable(line: bytes) -> None:
+    """Raise `RejectedLineError` for a line that was rewritten and has become too long.
+
+    Quoting a bare `NaN` or writing a number with all its digits makes a line longer. A reader may
+    rely on the limit.
+    """
+    if len(line) > MAX_LINE_BYTES:
+        raise RejectedLineError(
+            RejectKind.TOO_LONG, f"{len(line)} bytes when written as standard JSON"
+        )
+
+
+def _decode_any(line: bytes) -> Decoded:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

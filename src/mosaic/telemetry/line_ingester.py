@@ -273,7 +273,11 @@ def _make_paths_relative(
         if isinstance(path, str) and path:
             document[field] = _make_relative(run_directory, path)
             changed = changed or document[field] != path
-    return msgspec.json.encode(document) if changed else line
+    if not changed:
+        return line
+    rewritten = msgspec.json.encode(document)
+    line_decoding.require_storable(rewritten)
+    return rewritten
 
 
 def _make_relative(run_directory: Path, path: str) -> str:
