@@ -220,7 +220,7 @@ class Navigation(QObject):
         play = self._models.play
         is_taken_over = play.person_acts and play.has_agent
         label = f"you, instead of {play.actor_label}" if is_taken_over else self._actor_label
-        self._models.status.echo_actor(label if play.is_on else "")
+        self._models.status.set_actor(label if play.is_on else "")
 
     # The shell.
 
@@ -228,16 +228,16 @@ class Navigation(QObject):
         context, models, window = self._context, self._models, self._context.window
         context.tasks.failed.connect(context.notices.fail)
         context.status_strip.start_requested.connect(context.link.start_daemon)
-        context.palette.used.connect(self._save_recent)
-        context.palette.remember(context.settings.text("window/recent_commands").split())
+        context.palette.triggered.connect(self._save_recent)
+        context.palette.set_recent(context.settings.text("window/recent_commands").split())
         context.link.recovered.connect(
             lambda: context.notices.post("Reconnected to the daemon.", tone="good")
         )
         context.link.changed.connect(self._show_link)
         context.link.changed.connect(self._update_commands)
         context.runs_view.selected.connect(lambda _: self._context.commands.update())
-        context.welcome.play_chosen.connect(self._play_default)
-        context.welcome.demo_chosen.connect(self.demo.start)
+        context.welcome.play_requested.connect(self._play_default)
+        context.welcome.demo_requested.connect(self.demo.start)
         self.demo.started.connect(self._watch_demo)
         context.welcome.dismissed.connect(window.centre.show_tabs)
         context.welcome.set_show_at_start(context.settings.flag(_WELCOME_KEY, True))

@@ -28,7 +28,7 @@ class TrainingNavigation(QObject):
         training.environment_requested.connect(context.session_panel.open_environment_picker)
         context.models.live.changed.connect(training.refresh_telemetry)
         context.runs_view.duplicate_requested.connect(self.duplicate)
-        context.welcome.train_chosen.connect(self.train)
+        context.welcome.train_requested.connect(self.train)
         context.models.settings.secrets.changed.connect(self._refresh_keys)
 
     def train(self) -> None:

@@ -1,7 +1,6 @@
-"""StatusModel: the daemon, its runs, the machine and the disk, each in a few words.
+"""StatusModel: the texts of the status bar: daemon, runs, machine, actor and disk.
 
-The status line shows it. Nothing here asks the daemon more than the link does anyway, but for what
-the home takes on the disk, which is asked for once a minute at most.
+All values come from the link, except the disk usage, which is requested once a minute at most.
 """
 
 import time
@@ -19,13 +18,13 @@ from mosaic.contract.readiness import DaemonHealth
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.storage import RetentionStatus
 
-_MEASURE_EVERY_S = 60.0
-_LITTLE_ROOM_BYTES = 2 * 1024**3
+_DISK_USAGE_INTERVAL_S = 60.0
+_MIN_FREE_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """One part of the status line; `tip` says more."""
+class StatusText:
+    """One section of the status bar; `tip` is its tooltip."""
 
     text: str = ""
     tip: str = ""
@@ -34,18 +33,18 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ShellStatus:
-    """All parts."""
+    """All sections of the status bar."""
 
-    daemon: Words = Words("Looking for the daemon…")
+    daemon: StatusText = StatusText("Connecting to the daemon…")
     can_start_daemon: bool = False
-    runs: Words = Words()
-    machine: Words = Words()
-    actor: Words = Words()
-    disk: Words = Words()
+    runs: StatusText = StatusText()
+    machine: StatusText = StatusText()
+    actor: StatusText = StatusText()
+    disk: StatusText = StatusText()
 
 
 class StatusModel(QObject):
-    """Made once, by the wiring."""
+    """Created by `Models`."""
 
     changed = Signal()
 
@@ -63,18 +62,19 @@ class StatusModel(QObject):
         self._tasks = tasks
         self._clock = clock
         self._used: RetentionStatus | None = None
-        self._measured_at: float | None = None
+        self._requested_at: float | None = None
         link.changed.connect(self._update)
         self._update()
 
     def start_daemon(self) -> None:
-        """When it is lost, or could not be reached."""
+        """Start the daemon if it is lost or unreachable."""
         self._link.start_daemon()
 
-    def echo_actor(self, label: str) -> None:
-        """Who acts now: said whenever the active actor changes."""
-        words = Words(f"Acting: {label}", "The active actor of the session") if label else Words()
-        self._set(replace(self.status, actor=words))
+    def set_actor(self, label: str) -> None:
+        """Set the label of the active actor; empty if there is none."""
+        tip = "The active actor of the session"
+        text = StatusText(f"Actor: {label}", tip) if label else StatusText()
+        self._set(replace(self.status, actor=text))
 
     def _update(self) -> None:
         health = self._link.health if self._link.is_ready else None
@@ -89,14 +89,14 @@ class StatusModel(QObject):
             )
         )
         if health is not None:
-            self._measure_now_and_then()
+            self._refresh_disk_usage()
 
-    def _measure_now_and_then(self) -> None:
+    def _refresh_disk_usage(self) -> None:
         now = self._clock()
-        if self._measured_at is not None and now - self._measured_at < _MEASURE_EVERY_S:
+        if self._requested_at is not None and now - self._requested_at < _DISK_USAGE_INTERVAL_S:
             return
-        self._measured_at = now
-        # Failing, it leaves what was known: the link says already that something is wrong.
+        self._requested_at = now
+        # On an error, the last value stays; the link already reports the problem.
         self._tasks.run(self, self._link.client.retention, self._on_disk_usage, lambda _: None)
 
     def _on_disk_usage(self, used: RetentionStatus) -> None:
@@ -109,41 +109,45 @@ class StatusModel(QObject):
             self.changed.emit()
 
 
-def _daemon_text(state: LinkState, health: DaemonHealth | None, problem: UserError | None) -> Words:
+def _daemon_text(
+    state: LinkState, health: DaemonHealth | None, problem: UserError | None
+) -> StatusText:
     if state is LinkState.READY and health is not None:
         return _ready_text(health)
     if state is LinkState.LOST:
-        return Words(
-            "Daemon lost: looking for it…",
-            "It does not answer. Runs go on without it, and views resume when it is back."
-            " Click to start it again.",
+        return StatusText(
+            "Daemon lost, reconnecting…",
+            "The daemon does not respond. Runs continue, and views resume after it is back."
+            " Click to start it.",
             "warning",
         )
     if state is LinkState.FAILED:
-        why = f"{problem.message} {problem.remedy}" if problem is not None else ""
-        return Words("No daemon: click to start it", why.strip(), "bad")
+        reason = f"{problem.message} {problem.remedy}" if problem is not None else ""
+        return StatusText("No daemon, click to start", reason.strip(), "bad")
     if state is LinkState.CLOSED:
-        return Words("Daemon left")
-    return Words("Starting the daemon…", "Looking for the daemon of this home, or starting one")
+        return StatusText("Disconnected")
+    return StatusText(
+        "Starting the daemon…", "Connecting to the daemon of this home, or starting one"
+    )
 
 
-def _ready_text(health: DaemonHealth) -> Words:
+def _ready_text(health: DaemonHealth) -> StatusText:
     tip = f"Version {health.version}, process {health.pid}, home {health.home}"
     is_local = health.address.startswith("unix:")
     text = "Daemon running" if is_local else f"Daemon {health.address}"
     if not health.problems:
-        return Words(text, tip, "good")
+        return StatusText(text, tip, "good")
     count = len(health.problems)
-    return Words(
+    return StatusText(
         f"{text}, {count} {'problem' if count == 1 else 'problems'}",
         "\n".join((*health.problems, tip)),
         "warning",
     )
 
 
-def _runs_text(health: DaemonHealth | None) -> Words:
+def _runs_text(health: DaemonHealth | None) -> StatusText:
     if health is None:
-        return Words()
+        return StatusText()
     count = health.runs_by_state
     live = sum(count.get(state, 0) for state in LIVE_STATES)
     paused = count.get(RunState.PAUSED, 0)
@@ -153,39 +157,36 @@ def _runs_text(health: DaemonHealth | None) -> Words:
         f"{paused} paused" if paused else "",
         f"{queued} queued" if queued else "",
     ]
-    text = " · ".join(part for part in parts if part) or "no run active"
-    told = ", ".join(f"{number} {state}" for state, number in sorted(count.items()) if number)
-    return Words(text, f"Runs of this home: {told}" if told else "This home has no runs yet")
+    text = " · ".join(part for part in parts if part) or "no active runs"
+    states = ", ".join(f"{number} {state}" for state, number in sorted(count.items()) if number)
+    return StatusText(text, f"Runs in this home: {states}" if states else "No runs in this home")
 
 
-def _machine_text(health: DaemonHealth | None) -> Words:
+def _machine_text(health: DaemonHealth | None) -> StatusText:
     if health is None or not health.cpus:
-        return Words()
-    graphics = len(health.gpus)
-    if not graphics:
+        return StatusText()
+    gpu_count = len(health.gpus)
+    if not gpu_count:
         gpu = "no GPU"
-    elif graphics == 1:
+    elif gpu_count == 1:
         gpu = health.gpus[0]
     else:
-        gpu = f"{graphics} GPUs"
-    tip = f"{health.cpus_free} of {health.cpus} processors are not taken by a run"
+        gpu = f"{gpu_count} GPUs"
+    tip = f"{health.cpus_free} of {health.cpus} CPUs are not used by a run"
     tip = "\n".join((tip, *health.gpus))
-    return Words(f"{health.cpus_free} of {health.cpus} CPUs free · {gpu}", tip)
+    return StatusText(f"{health.cpus_free} of {health.cpus} CPUs free · {gpu}", tip)
 
 
-def _disk_text(health: DaemonHealth | None, used: RetentionStatus | None) -> Words:
+def _disk_text(health: DaemonHealth | None, used: RetentionStatus | None) -> StatusText:
     if health is None:
-        return Words()
-    free = f"{size_words(health.disk_free_bytes)} free"
-    is_tight = health.disk_free_bytes < _LITTLE_ROOM_BYTES
-    tone: Tone = "warning" if is_tight else "plain"
+        return StatusText()
+    free = f"{format_size(health.disk_free_bytes)} free"
+    is_low = health.disk_free_bytes < _MIN_FREE_BYTES
+    tone: Tone = "warning" if is_low else "plain"
     if used is None:
-        return Words(f"Disk {free}", f"Room on the disk of {health.home}", tone)
-    taken = size_words(used.limited_bytes)
+        return StatusText(f"Disk {free}", f"Free space on the disk of {health.home}", tone)
+    used_size = format_size(used.limited_bytes)
     limit = f" of {used.max_gb:g} GB" if used.max_gb is not None else ""
     kinds = sorted(used.used, key=lambda use: -use.size_bytes)
-    tip = "\n".join(f"{use.kind}: {size_words(use.size_bytes)}" for use in kinds if use.size_bytes)
-    return Words(f"Runs use {taken}{limit} · {free}", tip or "Nothing is stored yet", tone)
-
-
-size_words = format_size
+    tip = "\n".join(f"{use.kind}: {format_size(use.size_bytes)}" for use in kinds if use.size_bytes)
+    return StatusText(f"Runs use {used_size}{limit} · {free}", tip or "No stored data", tone)

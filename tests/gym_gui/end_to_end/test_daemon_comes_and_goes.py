@@ -90,7 +90,7 @@ def test_the_window_can_start_a_daemon(
     button = daemon_button(driver)
     driver.wait(lambda: driver.context.link.state is LinkState.FAILED)
     assert driver.window.isVisible()
-    assert button.text() == "No daemon: click to start it"
+    assert button.text() == "No daemon, click to start"
     assert button.toolTip()
 
     driver.click(button)

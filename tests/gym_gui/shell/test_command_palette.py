@@ -1,4 +1,4 @@
-"""CommandPalette: found by a few letters, carried out by Enter."""
+"""CommandPalette: search, recent commands and disabled commands."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -8,29 +8,28 @@ from PySide6.QtWidgets import QLineEdit, QListView, QMainWindow
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.shell.view.command_list import CommandList
+from gym_gui.shell.view.command_list import CommandList, fuzzy_match, matches_prefixes
 from gym_gui.shell.view.command_palette import CommandPalette
-from gym_gui.shell.view.fuzzy_match import has_words, match
 
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> QLineEdit:
-    """What somebody types in."""
-    made = QLineEdit()
-    qtbot.addWidget(made)
-    return made
+    """The widget that has the focus."""
+    widget = QLineEdit()
+    qtbot.addWidget(widget)
+    return widget
 
 
 @pytest.fixture
 def window(editor: QLineEdit, qtbot: QtBot) -> QMainWindow:
-    made = QMainWindow()
-    made.setCentralWidget(editor)
-    made.resize(900, 600)
-    qtbot.addWidget(made)
-    made.show()
-    made.activateWindow()
+    widget = QMainWindow()
+    widget.setCentralWidget(editor)
+    widget.resize(900, 600)
+    qtbot.addWidget(widget)
+    widget.show()
+    widget.activateWindow()
     editor.setFocus()
-    return made
+    return widget
 
 
 @pytest.fixture
@@ -40,91 +39,91 @@ def palette(window: QMainWindow, theme: ThemeModel) -> CommandPalette:
 
 @pytest.fixture
 def actions(window: QMainWindow) -> list[QAction]:
-    made = []
+    widget = []
     for name, text, tip in (
         ("play", "Play", "Start a session."),
-        ("pause", "Pause or go on", "Let the session stand still."),
-        ("layout", "Reset the layout", "Put all panels back."),
+        ("pause", "Pause or resume", "Pause or resume the session."),
+        ("layout", "Reset the layout", "Restore all panels."),
         ("video", "Play video", "There is no video of this run."),
     ):
         action = QAction(text, window)
         action.setObjectName(name)
         action.setToolTip(tip)
-        made.append(action)
-    made[0].setShortcut(QKeySequence("Ctrl+Return"))
-    made[3].setEnabled(False)
-    return made
+        widget.append(action)
+    widget[0].setShortcut(QKeySequence("Ctrl+Return"))
+    widget[3].setEnabled(False)
+    return widget
 
 
-def line(palette: CommandPalette) -> QLineEdit:
+def query_field(palette: CommandPalette) -> QLineEdit:
     return palette.findChildren(QLineEdit)[0]
 
 
-def shown(palette: CommandPalette) -> list[str]:
+def listed_commands(palette: CommandPalette) -> list[str]:
     model = palette.findChildren(QListView)[0].model()
     assert isinstance(model, CommandList)
     return [model.hit(row).text for row in range(model.rowCount())]
 
 
-def test_letters_find_words() -> None:
-    """Starts of words count most, letters out of order nothing, and a tip needs whole words."""
-    initials, scattered = match("rl", "Reset the layout"), match("rl", "Order all")
+def test_fuzzy_match() -> None:
+    """Starts of words score highest, the order of letters matters, and tips match by words."""
+    initials, scattered = fuzzy_match("rl", "Reset the layout"), fuzzy_match("rl", "Order all")
     assert initials is not None
     assert scattered is not None
-    assert initials.places == (0, 10)
+    assert initials.positions == (0, 10)
     assert initials.score > scattered.score
-    assert match("lr", "Rl") is None
-    assert has_words("pan", "Put all panels back.")
-    assert not has_words("pbk", "Put all panels back.")
+    assert fuzzy_match("lr", "Rl") is None
+    assert matches_prefixes("pan", "Restore all panels.")
+    assert not matches_prefixes("pbk", "Restore all panels.")
 
 
-def test_enter_carries_out_the_best_hit(
+def test_enter_triggers_the_best_match(
     palette: CommandPalette, actions: list[QAction], editor: QLineEdit, qtbot: QtBot
 ) -> None:
-    """Typed letters narrow the list; Enter runs the first, closed and with the focus given back."""
+    """Typing filters the list; Enter triggers the first row and restores the focus."""
     palette.open_with(actions)
-    assert line(palette).hasFocus()
-    QTest.keyClicks(line(palette), "rlay")
-    assert shown(palette)[0] == "Reset the layout"
-    with qtbot.waitSignals([actions[2].triggered, palette.used]):
-        QTest.keyClick(line(palette), Qt.Key.Key_Return)
+    assert query_field(palette).hasFocus()
+    QTest.keyClicks(query_field(palette), "rlay")
+    assert listed_commands(palette)[0] == "Reset the layout"
+    with qtbot.waitSignals([actions[2].triggered, palette.triggered]):
+        QTest.keyClick(query_field(palette), Qt.Key.Key_Return)
     assert palette.isHidden()
     assert editor.hasFocus()
 
 
-def test_what_was_used_last_comes_first(palette: CommandPalette, actions: list[QAction]) -> None:
-    """Opened again, the list begins with it; the names can be kept for the next start."""
+def test_recent_commands_are_first(palette: CommandPalette, actions: list[QAction]) -> None:
+    """The names of recent commands can be saved."""
     palette.open_with(actions)
-    QTest.keyClick(line(palette), Qt.Key.Key_Down)
-    QTest.keyClick(line(palette), Qt.Key.Key_Return)
+    QTest.keyClick(query_field(palette), Qt.Key.Key_Down)
+    QTest.keyClick(query_field(palette), Qt.Key.Key_Return)
     palette.open_with(actions)
-    assert shown(palette) == ["Pause or go on", "Play", "Reset the layout", "Play video"]
+    assert listed_commands(palette) == ["Pause or resume", "Play", "Reset the layout", "Play video"]
     assert palette.recent == ("pause",)
     palette.dismiss()
 
 
-def test_what_cannot_be_used_says_why_and_does_nothing(
+def test_disabled_commands_are_listed_with_a_reason(
     palette: CommandPalette, actions: list[QAction]
 ) -> None:
-    """It stays in the list, with its reason for eyes and ears; Enter leaves the palette open."""
+    """The accessible text has the reason; Enter does not close the palette."""
     palette.open_with(actions)
-    QTest.keyClicks(line(palette), "video")
+    QTest.keyClicks(query_field(palette), "video")
     model = palette.findChildren(QListView)[0].model()
-    told = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
-    assert told == "Play video, not available, There is no video of this run."
-    QTest.keyClick(line(palette), Qt.Key.Key_Return)
+    text = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert text == "Play video, not available, There is no video of this run."
+    QTest.keyClick(query_field(palette), Qt.Key.Key_Return)
     assert palette.isVisible()
-    QTest.keyClick(line(palette), Qt.Key.Key_Escape)
+    QTest.keyClick(query_field(palette), Qt.Key.Key_Escape)
     assert palette.isHidden()
 
 
-def test_a_click_beside_it_closes_it(
+def test_a_click_outside_closes_the_palette(
     palette: CommandPalette, actions: list[QAction], window: QMainWindow, editor: QLineEdit
 ) -> None:
-    """And one with no hits says so."""
+    """Also if no command matches."""
     palette.open_with(actions)
-    QTest.keyClicks(line(palette), "zzz")
-    assert shown(palette) == []
+    QTest.keyClicks(query_field(palette), "zzz")
+    assert listed_commands(palette) == []
     assert palette.grab().width() <= window.width()
     QTest.mouseClick(editor, Qt.MouseButton.LeftButton)
     assert palette.isHidden()

@@ -1,4 +1,4 @@
-"""Snackbar: passing messages, one after another."""
+"""Snackbar: notices, one after another."""
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -15,21 +15,21 @@ from gym_gui.shell.view.snackbar import Snackbar
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> QLineEdit:
-    """What somebody types in."""
-    made = QLineEdit()
-    qtbot.addWidget(made)
-    return made
+    """The widget that has the focus."""
+    widget = QLineEdit()
+    qtbot.addWidget(widget)
+    return widget
 
 
 @pytest.fixture
 def window(editor: QLineEdit, qtbot: QtBot) -> QMainWindow:
-    made = QMainWindow()
-    made.setCentralWidget(editor)
-    made.statusBar()
-    made.resize(900, 600)
-    qtbot.addWidget(made)
-    made.show()
-    return made
+    widget = QMainWindow()
+    widget.setCentralWidget(editor)
+    widget.statusBar()
+    widget.resize(900, 600)
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
 
 
 @pytest.fixture
@@ -37,22 +37,22 @@ def bar(window: QMainWindow, notices: Notices, theme: ThemeModel) -> Snackbar:
     return Snackbar(notices, theme, window)
 
 
-def test_messages_come_one_after_another(bar: Snackbar, notices: Notices) -> None:
-    """The second waits until the first is closed, and the same words do not come twice."""
+def test_notices_are_queued(bar: Snackbar, notices: Notices) -> None:
+    """The second is shown after the first is closed; a repeated message is not queued."""
     assert bar.isHidden()
     notices.post("Saved.")
     notices.post("Saved.")
     notices.post("Exported.")
-    assert bar.shown is not None
-    assert (bar.shown.message, bar.waiting) == ("Saved.", 1)
+    assert bar.current is not None
+    assert (bar.current.message, bar.pending) == ("Saved.", 1)
     QTest.mouseClick(bar.findChildren(QToolButton)[0], Qt.MouseButton.LeftButton)
-    assert bar.shown.message == "Exported."
+    assert bar.current.message == "Exported."
     bar.dismiss()
     assert bar.isHidden()
 
 
-def test_the_action_is_carried_out_once(bar: Snackbar, notices: Notices) -> None:
-    """Its button runs what was offered and closes the message."""
+def test_the_action_closes_the_notice(bar: Snackbar, notices: Notices) -> None:
+    """The button runs the action once."""
     done: list[str] = []
     notices.offer("The run was deleted.", "Undo", lambda: done.append("undone"))
     QTest.mouseClick(bar.findChildren(QPushButton)[0], Qt.MouseButton.LeftButton)
@@ -60,50 +60,50 @@ def test_the_action_is_carried_out_once(bar: Snackbar, notices: Notices) -> None
     assert bar.isHidden()
 
 
-def test_what_can_be_undone_comes_first(bar: Snackbar, notices: Notices) -> None:
-    """In place of what was said on the same topic, and gone when it no longer holds."""
+def test_a_notice_with_a_topic_is_shown_first(bar: Snackbar, notices: Notices) -> None:
+    """It replaces the notice of the same topic, until it is withdrawn."""
     notices.post("Saved.")
     notices.offer("Deleted 1 run.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
     notices.offer("Deleted 2 runs.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
-    assert bar.shown is not None
-    assert (bar.shown.message, bar.waiting) == ("Deleted 2 runs.", 1)
+    assert bar.current is not None
+    assert (bar.current.message, bar.pending) == ("Deleted 2 runs.", 1)
     notices.withdraw("other")
-    assert bar.shown.message == "Deleted 2 runs."
+    assert bar.current.message == "Deleted 2 runs."
     notices.withdraw("deleted")
-    assert (bar.shown.message, bar.waiting) == ("Saved.", 0)
+    assert (bar.current.message, bar.pending) == ("Saved.", 0)
 
 
-def test_it_goes_by_itself_but_not_under_the_mouse(
+def test_a_notice_closes_after_its_duration(
     bar: Snackbar, notices: Notices, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A message leaves after its time; while the mouse is on it the time stands still."""
-    monkeypatch.setattr(module, "_STAYS_MS", 20)
+    """The timer stops while the mouse is over it."""
+    monkeypatch.setattr(module, "_DURATION_MS", 20)
     notices.post("Saved.")
-    here = bar.rect().center().toPointF()
-    QApplication.sendEvent(bar, QEnterEvent(here, here, here))
-    assert not bar._clock.isActive()
+    position = bar.rect().center().toPointF()
+    QApplication.sendEvent(bar, QEnterEvent(position, position, position))
+    assert not bar._timer.isActive()
     QApplication.sendEvent(bar, QEvent(QEvent.Type.Leave))
     qtbot.waitUntil(bar.isHidden)
 
 
-def test_it_never_takes_the_keyboard_and_gives_it_back(
+def test_it_does_not_take_the_focus(
     bar: Snackbar, notices: Notices, window: QMainWindow, editor: QLineEdit
 ) -> None:
-    """Typing goes on while it appears; reached on purpose, Esc closes it."""
+    """Esc in its focused button closes it and restores the focus."""
     window.activateWindow()
     editor.setFocus()
     notices.offer("The daemon is lost.", "Start it", lambda: None)
     assert editor.hasFocus()
-    bar.reach()
+    bar.focus_button()
     QTest.keyClick(bar.findChildren(QPushButton)[0], Qt.Key.Key_Escape)
     assert bar.isHidden()
     assert editor.hasFocus()
 
 
-def test_it_stays_inside_its_window(
+def test_it_stays_inside_the_window(
     bar: Snackbar, notices: Notices, window: QMainWindow, qtbot: QtBot
 ) -> None:
-    """A long message wraps, and a window that shrinks takes it along."""
+    """A long message is wrapped, also after the window is resized."""
     notices.post("A very long message that says what happened and what to do next. " * 4)
     for width, height in ((900, 600), (420, 500)):
         window.resize(width, height)

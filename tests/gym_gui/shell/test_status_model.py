@@ -1,4 +1,4 @@
-"""StatusModel: the daemon, its runs and the disk in a few words."""
+"""StatusModel and StatusStrip: daemon, runs, actor and disk."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.shell.model import StatusModel, size_words
+from gym_gui.shell.model import StatusModel
 from gym_gui.shell.view.status_strip import StatusStrip
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -20,10 +20,10 @@ from tests.support.daemon import DaemonUnderTest
 
 
 @pytest.mark.process
-def test_the_line_follows_the_daemon(
+def test_the_status_follows_the_daemon(
     daemon: DaemonUnderTest, link: TrainerLink, tasks: Tasks, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """Its address, the disk, and when it is lost words that can be clicked to start it again."""
+    """It shows the address and the disk; a click on a lost daemon requests a start."""
     model = StatusModel(link, tasks)
     strip = StatusStrip(model, theme)
     qtbot.addWidget(strip)
@@ -33,24 +33,24 @@ def test_the_line_follows_the_daemon(
     assert health is not None
     button = strip.findChildren(QPushButton)[0]
     assert button.text() == "Daemon running"
-    assert model.status.runs.text == "no run active"
+    assert model.status.runs.text == "no active runs"
     qtbot.waitUntil(lambda: model.status.disk.text.startswith("Runs use"), timeout=PATIENCE_MS)
     link.changed.emit()
-    assert not tasks.is_busy, "the disk is measured once a minute, however often the link looks"
-    model.echo_actor("Human-Only")
-    assert "Acting: Human-Only" in [label.text() for label in strip.findChildren(QLabel)]
+    assert not tasks.is_busy, "the disk usage is requested once a minute"
+    model.set_actor("Human-Only")
+    assert "Actor: Human-Only" in [label.text() for label in strip.findChildren(QLabel)]
     daemon.kill()
     qtbot.waitUntil(lambda: model.status.can_start_daemon, timeout=PATIENCE_MS)
     assert model.status.daemon.tone == "warning"
-    assert button.text() == "Daemon lost: looking for it…"
+    assert button.text() == "Daemon lost, reconnecting…"
     with qtbot.waitSignal(strip.start_requested):
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_a_daemon_that_cannot_be_reached_says_why(
+def test_an_unreachable_daemon_has_a_reason(
     tmp_path: Path, tasks: Tasks, theme: ThemeModel, qtbot: QtBot
 ) -> None:
-    """The words invite a click, the tooltip has the reason and what to do; nothing is measured."""
+    """The tooltip has the reason and the remedy; no disk usage is requested."""
     link = TrainerLink(Home(tmp_path))
     model = StatusModel(link, tasks)
     strip = StatusStrip(model, theme)
@@ -60,15 +60,7 @@ def test_a_daemon_that_cannot_be_reached_says_why(
     link.problem = UserError("Port 50055 is taken.", remedy="Choose another one.")
     link.changed.emit()
     button = strip.findChildren(QPushButton)[0]
-    assert button.text() == "No daemon: click to start it"
+    assert button.text() == "No daemon, click to start"
     assert button.toolTip() == "Port 50055 is taken. Choose another one."
     assert button.focusPolicy() == Qt.FocusPolicy.StrongFocus
     assert not tasks.is_busy
-
-
-@pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1_800_000_000, "1.8 GB"), (5_300, "5.3 kB")]
-)
-def test_sizes_in_words(size: int, words: str) -> None:
-    """Short, with the unit."""
-    assert size_words(size) == words

@@ -1,4 +1,4 @@
-"""Welcome: three things to do, by mouse and keyboard, at any size."""
+"""Welcome: its cards with mouse and keyboard, at any size."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -9,37 +9,37 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.shell.view.welcome import Welcome
 
 
-def test_each_card_and_the_way_past_them(theme: ThemeModel, qtbot: QtBot) -> None:
-    """Space on each card, in the order of Tab, tells what was chosen."""
+def test_each_card_emits_its_signal(theme: ThemeModel, qtbot: QtBot) -> None:
+    """Space activates each card and the Skip button."""
     page = Welcome(theme)
     qtbot.addWidget(page)
     page.resize(1000, 700)
     page.show()
     buttons = {button.text(): button for button in page.findChildren(QPushButton)}
-    for text, chosen in (
-        ("Play FrozenLake", page.play_chosen),
-        ("Train an agent", page.train_chosen),
-        ("Start the demo run", page.demo_chosen),
-        ("Go to the workbench", page.dismissed),
+    for text, signal in (
+        ("Play FrozenLake", page.play_requested),
+        ("Train an agent", page.train_requested),
+        ("Start demo run", page.demo_requested),
+        ("Skip", page.dismissed),
     ):
-        with qtbot.waitSignal(chosen):
+        with qtbot.waitSignal(signal):
             QTest.keyClick(buttons[text], Qt.Key.Key_Space)
 
 
-def test_whether_it_is_shown_at_start(theme: ThemeModel, qtbot: QtBot) -> None:
-    """What was kept is not reported back; what the person changes is."""
+def test_show_at_start(theme: ThemeModel, qtbot: QtBot) -> None:
+    """Only a change by the user emits the signal."""
     page = Welcome(theme)
     qtbot.addWidget(page)
-    heard: list[bool] = []
-    page.show_at_start_changed.connect(heard.append)
+    emitted: list[bool] = []
+    page.show_at_start_changed.connect(emitted.append)
     page.set_show_at_start(False)
-    assert heard == []
+    assert emitted == []
     page.findChildren(QCheckBox)[0].click()
-    assert heard == [True]
+    assert emitted == [True]
 
 
-def test_the_cards_never_reach_over_the_page(theme: ThemeModel, qtbot: QtBot) -> None:
-    """Beside each other in a wide page, below each other in a narrow one, and never cut."""
+def test_the_cards_fit_the_page(theme: ThemeModel, qtbot: QtBot) -> None:
+    """In a row in a wide page, in a column in a narrow one."""
     page = Welcome(theme)
     qtbot.addWidget(page)
     page.show()

@@ -1,4 +1,4 @@
-"""CommandPalette: every command by a few letters of its name. The main window opens it."""
+"""CommandPalette: finds commands by a few letters of their names."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.shell.view.command_list import CommandList, CommandPainter, name_of
+from gym_gui.shell.view.command_list import CommandDelegate, CommandList, name_of
 from gym_gui.widgets.icons import draw_icon, themed_icon
 from gym_gui.widgets.styling import blend
 
@@ -33,17 +33,17 @@ _MOVES = {
 
 
 class CommandPalette(QFrame):
-    """Lies over its parent, near the top. Up, Down, Enter and Esc; a click beside it closes it."""
+    """An overlay of its parent, used with Up, Down, Enter and Esc; a click outside closes it."""
 
-    used = Signal(str)
-    """The name of the action (`objectName`, or its text) that was carried out."""
+    triggered = Signal(str)
+    """The name of the triggered action: its `objectName`, or its text."""
 
     def __init__(self, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._actions: Sequence[QAction] = ()
         self._recent: list[str] = []
-        self._focus_before: QWidget | None = None
+        self._previous_focus: QWidget | None = None
         self.setAccessibleName("Command palette")
         self._query = QLineEdit()
         self._query.setPlaceholderText("Type a few letters of a command")
@@ -53,45 +53,45 @@ class CommandPalette(QFrame):
         )
         self._query.installEventFilter(self)
         self._list = CommandList()
-        self._painter = CommandPainter(theme)
+        self._delegate = CommandDelegate(theme)
         self._rows = QListView()
         self._rows.setModel(self._list)
-        self._rows.setItemDelegate(self._painter)
+        self._rows.setItemDelegate(self._delegate)
         self._rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._rows.setMouseTracking(True)
         self._rows.setUniformItemSizes(True)
         self._rows.setAccessibleName("Commands")
         self._rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._nothing = QLabel("No command has these letters in this order.")
-        self._nothing.setProperty("role", "muted")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._no_match = QLabel("No matching commands.")
+        self._no_match.setProperty("role", "muted")
+        self._no_match.setAlignment(Qt.AlignmentFlag.AlignCenter)
         line = self.fontMetrics().height()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line * 2 // 3, line * 2 // 3, line * 2 // 3, line // 2)
         layout.setSpacing(line // 2)
         layout.addWidget(self._query)
         layout.addWidget(self._rows)
-        layout.addWidget(self._nothing)
+        layout.addWidget(self._no_match)
         self.hide()
         self._query.textChanged.connect(self._search)
         self._rows.entered.connect(self._rows.setCurrentIndex)
-        self._rows.clicked.connect(lambda _: self._carry_out())
+        self._rows.clicked.connect(lambda _: self._trigger())
         parent.installEventFilter(self)
         theme.changed.connect(self._rows.viewport().update)
 
     @property
     def recent(self) -> tuple[str, ...]:
-        """Names of the actions used last, the last one first."""
+        """Names of the most recently used actions, newest first."""
         return tuple(self._recent)
 
-    def remember(self, recent: Sequence[str]) -> None:
-        """From an earlier start."""
+    def set_recent(self, recent: Sequence[str]) -> None:
+        """Restore the saved names."""
         self._recent = list(recent)[:_MAX_RECENT]
 
     def open_with(self, actions: Sequence[QAction]) -> None:
-        """Search these from now on."""
+        """Open the palette for these actions."""
         if not self.isVisible():
-            self._focus_before = QApplication.focusWidget()
+            self._previous_focus = QApplication.focusWidget()
         self._actions = actions
         self._query.clear()
         self._search("")
@@ -101,19 +101,19 @@ class CommandPalette(QFrame):
         QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     def dismiss(self) -> None:
-        """The keyboard goes back to where it was."""
+        """Close the palette and restore the focus."""
         if self.isHidden():
             return
         QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
         self.hide()
-        before, self._focus_before = self._focus_before, None
-        if before is not None and isValid(before):
-            before.setFocus(Qt.FocusReason.PopupFocusReason)
+        previous, self._previous_focus = self._previous_focus, None
+        if previous is not None and isValid(previous):
+            previous.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         kind = event.type()
         if watched is self.parent() and kind == QEvent.Type.Resize and self.isVisible():
-            self._place()
+            self._update_geometry()
         elif watched is self._query and isinstance(event, QKeyEvent):
             if kind == QEvent.Type.KeyPress and self._handle_key(event):
                 return True
@@ -134,17 +134,17 @@ class CommandPalette(QFrame):
         self._list.find(self._actions, query, self._recent)
         has_rows = self._list.rowCount() > 0
         self._rows.setVisible(has_rows)
-        self._nothing.setVisible(not has_rows)
+        self._no_match.setVisible(not has_rows)
         if has_rows:
             self._rows.setCurrentIndex(self._list.index(0))
-        self._place()
+        self._update_geometry()
 
     def _handle_key(self, event: QKeyEvent) -> bool:
         key = Qt.Key(event.key())
         if key == Qt.Key.Key_Escape:
             self.dismiss()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._carry_out()
+            self._trigger()
         elif key in _MOVES and self._list.rowCount():
             last = self._list.rowCount() - 1
             row = self._rows.currentIndex().row() + _MOVES[key]
@@ -155,22 +155,22 @@ class CommandPalette(QFrame):
             return key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
         return True
 
-    def _carry_out(self) -> None:
-        """After it is closed, so that the command finds the window as it was."""
+    def _trigger(self) -> None:
+        """Close the palette, then trigger the current action with the focus restored."""
         row = self._rows.currentIndex().row()
         if row < 0 or not self._list.hit(row).action.isEnabled():
             return
         action = self._list.hit(row).action
         name = name_of(action)
-        self._recent = [name, *(each for each in self._recent if each != name)][:_MAX_RECENT]
+        self._recent = [name, *(other for other in self._recent if other != name)][:_MAX_RECENT]
         self.dismiss()
         action.trigger()
-        self.used.emit(name)
+        self.triggered.emit(name)
 
     def _is_outside(self, watched: QObject) -> bool:
         return isinstance(watched, QWidget) and not (watched is self or self.isAncestorOf(watched))
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         parent = self.parentWidget()
         if parent is None:
             return
@@ -185,22 +185,22 @@ class CommandPalette(QFrame):
 
 
 class CommandSearchButton(QPushButton):
-    """Looks like a search line and opens the palette: for the corner of the menu bar."""
+    """A button in the form of a search field, for the corner of the menu bar."""
 
     def __init__(
-        self, theme: ThemeModel, keys: QKeySequence, parent: QWidget | None = None
+        self, theme: ThemeModel, shortcut: QKeySequence, parent: QWidget | None = None
     ) -> None:
         super().__init__("Search commands…", parent)
         self._theme = theme
-        self._keys = keys.toString(QKeySequence.SequenceFormat.NativeText)
-        self.setToolTip(f"Find and carry out any command ({self._keys})")
+        self._shortcut = shortcut.toString(QKeySequence.SequenceFormat.NativeText)
+        self.setToolTip(f"Find and run a command ({self._shortcut})")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         metrics = self.fontMetrics()
-        words = metrics.horizontalAdvance(f"{self.text()}{self._keys}")
-        return QSize(words + 7 * metrics.height(), round(metrics.height() * 1.8))
+        text_width = metrics.horizontalAdvance(f"{self.text()}{self._shortcut}")
+        return QSize(text_width + 7 * metrics.height(), round(metrics.height() * 1.8))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return self.sizeHint()
@@ -210,22 +210,22 @@ class CommandSearchButton(QPushButton):
         line = self.fontMetrics().height()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_lively = self.underMouse() or self.hasFocus()
+        is_highlighted = self.underMouse() or self.hasFocus()
         edge = (
             QColor(colours.accent) if self.hasFocus() else blend(colours.text, colours.line, 0.08)
         )
         painter.setPen(QPen(edge, 1.0))
         painter.setBrush(QColor(colours.raised))
-        # Away from the edge of the window, in whose corner it stands.
+        # A margin to the edge of the window.
         field = self.rect().adjusted(0, 2, -line // 2, -2)
         painter.drawRoundedRect(QRectF(field).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
-        ink = colours.text if is_lively else colours.muted
-        mark = QRectF(line * 0.5, (self.height() - line) / 2, line, line)
-        draw_icon(painter, "search", ink, mark)
+        ink = colours.text if is_highlighted else colours.muted
+        icon_rect = QRectF(line * 0.5, (self.height() - line) / 2, line, line)
+        draw_icon(painter, "search", ink, icon_rect)
         painter.setPen(QColor(ink))
-        room = field.adjusted(round(line * 1.8), 0, -round(line * 0.6), 0)
+        text_rect = field.adjusted(round(line * 1.8), 0, -round(line * 0.6), 0)
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(room, middle | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.drawText(text_rect, middle | Qt.AlignmentFlag.AlignLeft, self.text())
         painter.setPen(QColor(colours.muted))
-        painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, self._keys)
+        painter.drawText(text_rect, middle | Qt.AlignmentFlag.AlignRight, self._shortcut)
         painter.end()

@@ -1,4 +1,4 @@
-"""Snackbar: passing messages at the foot of the window, one at a time. Made by the main window."""
+"""Snackbar: shows the notices at the bottom of the window, one at a time."""
 
 from collections import deque
 
@@ -33,20 +33,20 @@ from gym_gui.widgets.banner import ToneMark
 from gym_gui.widgets.icons import set_icon
 from gym_gui.widgets.styling import blend
 
-_STAYS_MS = 6_000
-_BAD_STAYS_MS = 12_000
-_MAX_WAITING = 10
+_DURATION_MS = 6_000
+_ERROR_DURATION_MS = 12_000
+_MAX_PENDING = 10
 
 
 class Snackbar(QFrame):
-    """Never takes the keyboard; Tab reaches its buttons, Esc in it closes it."""
+    """Does not take the focus; Tab reaches its buttons, Esc closes it."""
 
     def __init__(self, notices: Notices, theme: ThemeModel, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shown: Notice | None = None
-        self._focus_before: QWidget | None = None
-        self._waiting: deque[Notice] = deque(maxlen=_MAX_WAITING)
+        self._current: Notice | None = None
+        self._previous_focus: QWidget | None = None
+        self._pending: deque[Notice] = deque(maxlen=_MAX_PENDING)
         line = self.fontMetrics().height()
         self._mark = ToneMark(theme)
         self._message = QLabel()
@@ -69,9 +69,9 @@ class Snackbar(QFrame):
         layout.addWidget(self._message, 1)
         layout.addWidget(self._action)
         layout.addWidget(self._close)
-        self._clock = QTimer(self)
-        self._clock.setSingleShot(True)
-        self._clock.timeout.connect(self._on_time)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_timeout)
         self.hide()
         parent.installEventFilter(self)
         notices.posted.connect(self.post)
@@ -79,72 +79,72 @@ class Snackbar(QFrame):
         theme.changed.connect(self.update)
 
     @property
-    def shown(self) -> Notice | None:
-        return self._shown
+    def current(self) -> Notice | None:
+        return self._current
 
     @property
-    def waiting(self) -> int:
-        """How many come after the one that is shown."""
-        return len(self._waiting)
+    def pending(self) -> int:
+        """Number of notices after the current one."""
+        return len(self._pending)
 
     def post(self, notice: Notice) -> None:
-        """Shown now, or after those before it. The same words once more only stay longer."""
+        """Show a notice now or after the pending ones; a repeated message restarts the timer."""
         if notice.topic:
-            self._forget(notice.topic)
-            if self._shown is not None and self._shown.topic != notice.topic:
-                self._waiting.appendleft(self._shown)
+            self._remove_pending(notice.topic)
+            if self._current is not None and self._current.topic != notice.topic:
+                self._pending.appendleft(self._current)
             self._show(notice)
-        elif self._shown is None or notice.message == self._shown.message:
+        elif self._current is None or notice.message == self._current.message:
             self._show(notice)
-        elif all(notice.message != each.message for each in self._waiting):
-            self._waiting.append(notice)
+        elif all(notice.message != other.message for other in self._pending):
+            self._pending.append(notice)
 
     def withdraw(self, topic: str) -> None:
-        """Nothing is said on the topic any more."""
-        self._forget(topic)
-        if self._shown is not None and self._shown.topic == topic:
+        """Remove the notices of a topic."""
+        self._remove_pending(topic)
+        if self._current is not None and self._current.topic == topic:
             self.dismiss()
 
     def dismiss(self) -> None:
-        """On to the next, if there is one."""
-        self._clock.stop()
-        if self._waiting:
-            self._show(self._waiting.popleft())
+        """Close the current notice and show the next one."""
+        self._timer.stop()
+        if self._pending:
+            self._show(self._pending.popleft())
             return
-        self._shown = None
-        had_keyboard = self._has_keyboard()
+        self._current = None
+        had_focus = self._has_focus()
         self.hide()
-        before, self._focus_before = self._focus_before, None
-        if had_keyboard and before is not None and isValid(before):
-            before.setFocus(Qt.FocusReason.OtherFocusReason)
+        previous, self._previous_focus = self._previous_focus, None
+        if had_focus and previous is not None and isValid(previous):
+            previous.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def reach(self) -> None:
-        """For a command: the keyboard goes to its button, and back when it is closed."""
-        if self._shown is not None and not self._has_keyboard():
-            self._focus_before = QApplication.focusWidget()
+    def focus_button(self) -> None:
+        """Focus the button; closing the notice restores the previous focus."""
+        if self._current is not None and not self._has_focus():
+            self._previous_focus = QApplication.focusWidget()
             button = self._action if self._action.isVisible() else self._close
             button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        if event.type() == QEvent.Type.Resize and self._shown is not None:
-            self._place()
+        if event.type() == QEvent.Type.Resize and self._current is not None:
+            self._update_geometry()
         return super().eventFilter(watched, event)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._wind_up()
+        self._restart_timer()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
-        """With its window too: what nobody can read does not pass."""
-        self._clock.stop()
+        """Stop the timer while the notice is not visible."""
+        self._timer.stop()
         super().hideEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 - Qt's name
-        self._clock.stop()
+        self._timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self._wind_up()
+        self._restart_timer()
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
@@ -155,36 +155,40 @@ class Snackbar(QFrame):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
-        tone = "accent" if self._shown is None or self._shown.tone == "plain" else self._shown.tone
+        tone = (
+            "accent"
+            if self._current is None or self._current.tone == "plain"
+            else self._current.tone
+        )
         ink = str(getattr(colours, tone))
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(QPen(blend(ink, colours.line, 0.5), 1.0))
-        ground = colours.raised if colours.is_dark else colours.surface
-        painter.setBrush(QColor(ground))
+        background = colours.raised if colours.is_dark else colours.surface
+        painter.setBrush(QColor(background))
         painter.drawRoundedRect(box, 8, 8)
-        # A stripe in the colour of the tone, inside the rounded corner.
+        # A stripe in the colour of the tone.
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(ink))
         painter.drawRoundedRect(QRectF(4, 6, 3, self.height() - 12), 1.5, 1.5)
         painter.end()
 
     def _show(self, notice: Notice) -> None:
-        self._shown = notice
+        self._current = notice
         self._mark.show_tone(notice.tone)
         self._message.setText(notice.message)
         self._action.setText(notice.action)
         self._action.setVisible(bool(notice.action))
         self.setAccessibleName(notice.message)
-        self._place()
+        self._update_geometry()
         self.show()
         self.raise_()
         self._announce(notice)
-        self._wind_up()
+        self._restart_timer()
 
     def _announce(self, notice: Notice) -> None:
-        """Screen readers say it without the keyboard having to go there."""
+        """Announce the message to screen readers."""
         if not QAccessible.isActive():
             return
         event = QAccessibleAnnouncementEvent(self, notice.message)
@@ -192,44 +196,47 @@ class Snackbar(QFrame):
         event.setPoliteness(politeness.Assertive if notice.tone == "bad" else politeness.Polite)
         QAccessible.updateAccessibility(event)
 
-    def _wind_up(self) -> None:
-        if self._shown is not None and not self.underMouse():
-            usual_ms = _BAD_STAYS_MS if self._shown.tone == "bad" else _STAYS_MS
-            self._clock.start(self._shown.stays_ms or usual_ms)
+    def _restart_timer(self) -> None:
+        if self._current is not None and not self.underMouse():
+            default_ms = _ERROR_DURATION_MS if self._current.tone == "bad" else _DURATION_MS
+            self._timer.start(self._current.stays_ms or default_ms)
 
-    def _on_time(self) -> None:
-        if self._has_keyboard():
-            self._wind_up()
+    def _on_timeout(self) -> None:
+        if self._has_focus():
+            self._restart_timer()
         else:
             self.dismiss()
 
     def _on_action(self) -> None:
-        notice = self._shown
+        notice = self._current
         self.dismiss()
         if notice is not None and notice.run is not None:
             notice.run()
 
-    def _forget(self, topic: str) -> None:
-        waiting = (each for each in self._waiting if each.topic != topic)
-        self._waiting = deque(waiting, maxlen=_MAX_WAITING)
+    def _remove_pending(self, topic: str) -> None:
+        pending = (notice for notice in self._pending if notice.topic != topic)
+        self._pending = deque(pending, maxlen=_MAX_PENDING)
 
-    def _has_keyboard(self) -> bool:
+    def _has_focus(self) -> bool:
         focus = QApplication.focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         parent = self.parentWidget()
         if parent is None:
             return
         line = self.fontMetrics().height()
-        foot = parent.statusBar().height() if isinstance(parent, QMainWindow) else 0
-        widest = max(min(parent.width() - 2 * line, 42 * line), 10 * line)
-        words = self.fontMetrics().horizontalAdvance(self._message.text())
-        beside = self._close.sizeHint().width() + 7 * line
-        if self._shown is not None and self._shown.action:
-            beside += self._action.sizeHint().width()
-        width = min(widest, max(words + beside, 16 * line))
+        status_height = parent.statusBar().height() if isinstance(parent, QMainWindow) else 0
+        max_width = max(min(parent.width() - 2 * line, 42 * line), 10 * line)
+        text_width = self.fontMetrics().horizontalAdvance(self._message.text())
+        controls_width = self._close.sizeHint().width() + 7 * line
+        if self._current is not None and self._current.action:
+            controls_width += self._action.sizeHint().width()
+        width = min(max_width, max(text_width + controls_width, 16 * line))
         height = self.heightForWidth(width)
         self.setGeometry(
-            (parent.width() - width) // 2, parent.height() - foot - height - line, width, height
+            (parent.width() - width) // 2,
+            parent.height() - status_height - height - line,
+            width,
+            height,
         )

@@ -1,4 +1,4 @@
-"""StatusStrip: the line at the foot of the window. The main window puts it into its status bar."""
+"""StatusStrip: the contents of the window's status bar; shows `StatusModel`."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWi
 
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.shell.model import StatusModel, Words
+from gym_gui.shell.model import StatusModel, StatusText
 from gym_gui.widgets.icons import IconName, draw_icon
 
-_MARKS: dict[Tone, IconName] = {
+_ICONS: dict[Tone, IconName] = {
     "plain": "refresh",
     "good": "check",
     "warning": "warning",
@@ -18,10 +18,10 @@ _MARKS: dict[Tone, IconName] = {
 
 
 class StatusStrip(QWidget):
-    """Daemon, runs, machine and actor on the left, the disk on the right."""
+    """Daemon, runs, machine and actor on the left, disk usage on the right."""
 
     start_requested = Signal()
-    """The daemon is lost, and somebody clicked on the words that say so."""
+    """The user clicked on the text of a lost daemon."""
 
     def __init__(
         self, model: StatusModel, theme: ThemeModel, parent: QWidget | None = None
@@ -30,16 +30,16 @@ class StatusStrip(QWidget):
         self._model = model
         line = self.fontMetrics().height()
         self._daemon = _DaemonButton(theme)
-        self._runs = _Part()
-        self._machine = _Part()
-        self._actor = _Part()
-        self._disk = _Part()
+        self._runs = _Section()
+        self._machine = _Section()
+        self._actor = _Section()
+        self._disk = _Section()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(line // 3, 0, line // 2, 0)
         layout.setSpacing(round(line * 1.4))
         layout.addWidget(self._daemon)
-        for part in (self._runs, self._machine, self._actor):
-            layout.addWidget(part)
+        for section in (self._runs, self._machine, self._actor):
+            layout.addWidget(section)
         layout.addStretch(1)
         layout.addWidget(self._disk)
         self._daemon.clicked.connect(self._on_daemon_clicked)
@@ -48,68 +48,68 @@ class StatusStrip(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
-        self._make_room()
+        self._hide_overflow()
 
     def _update(self) -> None:
         status = self._model.status
-        self._daemon.show_text(status.daemon, can_start=status.can_start_daemon)
-        for part, words in (
+        self._daemon.set_status(status.daemon, can_start=status.can_start_daemon)
+        for section, text in (
             (self._runs, status.runs),
             (self._machine, status.machine),
             (self._actor, status.actor),
             (self._disk, status.disk),
         ):
-            part.show_text(words)
-        self._make_room()
+            section.set_status(text)
+        self._hide_overflow()
 
-    def _make_room(self) -> None:
-        """In a narrow window the machine goes first, then the disk: whole words or none."""
+    def _hide_overflow(self) -> None:
+        """Hide sections that do not fit: first the machine, then the disk."""
         spacing = self.layout().spacing() if self.layout() is not None else 0  # type: ignore[union-attr]
-        room = self.width() - 2 * self.fontMetrics().height()
-        parts = (self._daemon, self._runs, self._actor, self._disk, self._machine)
-        for part in parts:
-            has_words = bool(part.text())
-            needed = part.sizeHint().width() + spacing
-            part.setVisible(has_words and (room >= needed or part is self._daemon))
-            if has_words:
-                room -= needed
+        free = self.width() - 2 * self.fontMetrics().height()
+        sections = (self._daemon, self._runs, self._actor, self._disk, self._machine)
+        for section in sections:
+            has_text = bool(section.text())
+            needed = section.sizeHint().width() + spacing
+            section.setVisible(has_text and (free >= needed or section is self._daemon))
+            if has_text:
+                free -= needed
 
     def _on_daemon_clicked(self) -> None:
         if self._model.status.can_start_daemon:
             self.start_requested.emit()
 
 
-class _Part(QLabel):
+class _Section(QLabel):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "muted")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
-    def show_text(self, words: Words) -> None:
-        tone = "" if words.tone == "plain" else words.tone
+    def set_status(self, status: StatusText) -> None:
+        tone = "" if status.tone == "plain" else status.tone
         if self.property("tone") != tone:
             self.setProperty("tone", tone)
             self.style().unpolish(self)
             self.style().polish(self)
-        self.setText(words.text)
-        self.setToolTip(words.tip)
+        self.setText(status.text)
+        self.setToolTip(status.tip)
 
 
 class _DaemonButton(QPushButton):
-    """A mark and words; a button only while there is something to start."""
+    """An icon and a text; clickable only while the daemon can be started."""
 
     def __init__(self, theme: ThemeModel) -> None:
         super().__init__()
         self._theme = theme
-        self._words = Words()
+        self._status = StatusText()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
-    def show_text(self, words: Words, *, can_start: bool) -> None:
-        self._words = words
-        self.setText(words.text)
-        self.setToolTip(words.tip)
-        self.setAccessibleDescription(words.tip)
+    def set_status(self, status: StatusText, *, can_start: bool) -> None:
+        self._status = status
+        self.setText(status.text)
+        self.setToolTip(status.tip)
+        self.setAccessibleDescription(status.tip)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if can_start else Qt.FocusPolicy.NoFocus)
         shape = Qt.CursorShape.PointingHandCursor if can_start else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)
@@ -126,7 +126,7 @@ class _DaemonButton(QPushButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
-        tone = self._words.tone
+        tone = self._status.tone
         ink = colours.muted if tone == "plain" else str(getattr(colours, tone))
         line = self.fontMetrics().height()
         painter = QPainter(self)
@@ -137,9 +137,9 @@ class _DaemonButton(QPushButton):
             painter.setPen(QPen(edge, 1.0))
             painter.setBrush(QColor(colours.raised))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        mark = QRectF(line * 0.35, (self.height() - line) / 2, line, line)
-        draw_icon(painter, _MARKS[tone], ink, mark)
+        icon_rect = QRectF(line * 0.35, (self.height() - line) / 2, line, line)
+        draw_icon(painter, _ICONS[tone], ink, icon_rect)
         painter.setPen(QColor(ink))
-        words = self.rect().adjusted(round(line * 1.6), 0, 0, 0)
-        painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self.text())
+        text_rect = self.rect().adjusted(round(line * 1.6), 0, 0, 0)
+        painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter, self.text())
         painter.end()

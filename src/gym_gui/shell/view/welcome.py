@@ -1,4 +1,4 @@
-"""Welcome: the page a new user sees first: three things to do at once. The centre shows it."""
+"""Welcome: the start page, with three cards for the first actions."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.shell.view.welcome_pictures import (
-    Picture,
+from gym_gui.shell.view.welcome_images import (
+    ImagePainter,
     paint_lake,
     paint_learning,
     paint_replay,
@@ -25,11 +25,11 @@ from gym_gui.widgets.styling import blend, scaled_font
 
 
 class Welcome(QWidget):
-    """Cards beside each other where there is room, below each other where there is not."""
+    """Cards are in a row, or in a column in a narrow window."""
 
-    play_chosen = Signal()
-    train_chosen = Signal()
-    demo_chosen = Signal()
+    play_requested = Signal()
+    train_requested = Signal()
+    demo_requested = Signal()
     dismissed = Signal()
     show_at_start_changed = Signal(bool)
 
@@ -38,38 +38,37 @@ class Welcome(QWidget):
         line = self.fontMetrics().height()
         self._play = _Card(
             "Play FrozenLake",
-            "Cross the ice with the arrow keys. Every step is recorded and can be replayed.",
+            "Cross the ice with the arrow keys. Every step is recorded for replay.",
             paint_lake,
             theme,
         )
         self._train = _Card(
             "Train an agent",
-            "Choose an algorithm, press Launch, and watch its curves rise as it learns.",
+            "Select an algorithm, press Launch and watch the learning curves.",
             paint_learning,
             theme,
         )
         self._demo = _Card(
-            "Start the demo run",
-            "An agent learns to cross a frozen lake: watch every step of it as it happens.",
+            "Start demo run",
+            "Train an agent on FrozenLake and watch every step live.",
             paint_replay,
             theme,
         )
-        self._play.clicked.connect(self.play_chosen)
-        self._train.clicked.connect(self.train_chosen)
-        self._demo.clicked.connect(self.demo_chosen)
-        self._show_at_start = QCheckBox("Show this at start")
+        self._play.clicked.connect(self.play_requested)
+        self._train.clicked.connect(self.train_requested)
+        self._demo.clicked.connect(self.demo_requested)
+        self._show_at_start = QCheckBox("Show at start")
         self._show_at_start.setChecked(True)
         self._show_at_start.toggled.connect(self.show_at_start_changed)
-        skip = QPushButton("Go to the workbench")
+        skip = QPushButton("Skip")
         skip.setProperty("role", "quiet")
-        skip.setToolTip("Close this page; Help has it again")
+        skip.setToolTip("Close this page. Reopen it from the Help menu")
         skip.clicked.connect(self.dismissed)
 
         title = QLabel("Welcome to MOSAIC")
         title.setProperty("role", "title")
         text = QLabel(
-            "Play an environment, train an agent on it, look at every step again.\n"
-            "What would you like to do first?"
+            "Play an environment, train an agent and replay every step.\nSelect a first action."
         )
         text.setProperty("role", "muted")
         for label in (title, text):
@@ -79,10 +78,10 @@ class Welcome(QWidget):
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         for card in (self._play, self._train, self._demo):
             self._cards.addWidget(card, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self._show_at_start)
-        foot.addStretch(1)
-        foot.addWidget(skip)
+        footer = QHBoxLayout()
+        footer.addWidget(self._show_at_start)
+        footer.addStretch(1)
+        footer.addWidget(skip)
 
         column = QWidget()
         column.setMaximumWidth(line * 64)
@@ -92,14 +91,14 @@ class Welcome(QWidget):
         inner.addWidget(text)
         inner.addSpacing(line // 2)
         inner.addLayout(self._cards)
-        inner.addLayout(foot)
+        inner.addLayout(footer)
         inner.addStretch(3)
         page = QWidget()
-        across = QHBoxLayout(page)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.addStretch(1)
-        across.addWidget(column, 100)
-        across.addStretch(1)
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(column, 100)
+        row.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -109,10 +108,10 @@ class Welcome(QWidget):
         outer.addWidget(scroll)
         self.setFocusProxy(self._play)
 
-    def set_show_at_start(self, is_shown: bool) -> None:
-        """What was kept; says nothing of it."""
+    def set_show_at_start(self, is_enabled: bool) -> None:
+        """Set the saved value without emitting a signal."""
         self._show_at_start.blockSignals(True)
-        self._show_at_start.setChecked(is_shown)
+        self._show_at_start.setChecked(is_enabled)
         self._show_at_start.blockSignals(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -126,80 +125,82 @@ class Welcome(QWidget):
         self._column.setContentsMargins(edge, edge, edge, edge)
         self._column.setSpacing(line if is_wide else line * 3 // 4)
         for card in (self._play, self._train, self._demo):
-            card.set_upright(is_wide)
+            card.set_vertical(is_wide)
 
 
 class _Card(QPushButton):
-    """A picture, a title and a sentence: upright, or lying with the picture at the left."""
+    """An image, a title and a description; the image is above or to the left of the text."""
 
-    def __init__(self, title: str, sentence: str, picture: Picture, theme: ThemeModel) -> None:
+    def __init__(
+        self, title: str, description: str, paint_image: ImagePainter, theme: ThemeModel
+    ) -> None:
         super().__init__(title)
-        self._sentence = sentence
-        self._picture = picture
+        self._description = description
+        self._paint_image = paint_image
         self._theme = theme
-        self._is_upright = True
-        self.setAccessibleDescription(sentence)
+        self._is_vertical = True
+        self.setAccessibleDescription(description)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
-    def set_upright(self, is_upright: bool) -> None:
-        if is_upright != self._is_upright:
-            self._is_upright = is_upright
+    def set_vertical(self, is_vertical: bool) -> None:
+        if is_vertical != self._is_vertical:
+            self._is_vertical = is_vertical
             self.updateGeometry()
             self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        return QSize(line * 17, line * 17) if self._is_upright else QSize(line * 26, line * 6)
+        return QSize(line * 17, line * 17) if self._is_vertical else QSize(line * 26, line * 6)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         line = self.fontMetrics().height()
-        return QSize(line * (13 if self._is_upright else 17), self.sizeHint().height())
+        return QSize(line * (13 if self._is_vertical else 17), self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         colours = self._theme.colours
         line = self.fontMetrics().height()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_lively = self.underMouse() or self.hasFocus()
+        is_highlighted = self.underMouse() or self.hasFocus()
         box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        edge = QColor(colours.accent) if is_lively else QColor(colours.line)
+        edge = QColor(colours.accent) if is_highlighted else QColor(colours.line)
         painter.setPen(QPen(edge, 2.0 if self.hasFocus() else 1.0))
-        ground = blend(colours.accent, colours.raised, 0.08 if self.isDown() else 0.0)
-        painter.setBrush(ground)
+        background = blend(colours.accent, colours.raised, 0.08 if self.isDown() else 0.0)
+        painter.setBrush(background)
         painter.drawRoundedRect(box, 10, 10)
-        margin = float(line) if self._is_upright else line * 0.7
+        margin = float(line) if self._is_vertical else line * 0.7
         inner = box.adjusted(margin, margin, -margin, -margin)
-        picture = QRectF(inner)
-        words = QRectF(inner)
-        if self._is_upright:
-            picture.setHeight(inner.height() * 0.56)
-            words.setTop(picture.bottom() + line * 0.9)
+        image_rect = QRectF(inner)
+        text_rect = QRectF(inner)
+        if self._is_vertical:
+            image_rect.setHeight(inner.height() * 0.56)
+            text_rect.setTop(image_rect.bottom() + line * 0.9)
         else:
-            picture.setWidth(min(inner.height() * 1.5, inner.width() * 0.35))
-            words.setLeft(picture.right() + line * 1.2)
+            image_rect.setWidth(min(inner.height() * 1.5, inner.width() * 0.35))
+            text_rect.setLeft(image_rect.right() + line * 1.2)
         painter.save()
-        self._picture(painter, picture, colours)
+        self._paint_image(painter, image_rect, colours)
         painter.restore()
-        self._paint_text(painter, words)
+        self._paint_text(painter, text_rect)
         painter.end()
 
-    def _paint_text(self, painter: QPainter, words: QRectF) -> None:
+    def _paint_text(self, painter: QPainter, text_rect: QRectF) -> None:
         colours = self._theme.colours
         line = self.fontMetrics().height()
         bold = scaled_font(self.font(), 1.15)
         bold.setBold(True)
-        sentence = QRectF(words)
-        sentence.setTop(words.top() + line * 1.7)
+        description = QRectF(text_rect)
+        description.setTop(text_rect.top() + line * 1.7)
         wrap = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop
-        if not self._is_upright:
-            needed = painter.boundingRect(sentence, int(wrap), self._sentence).height()
-            drop = max(0.0, (words.height() - line * 1.7 - needed) / 2)
-            words = words.translated(0, drop)
-            sentence = sentence.translated(0, drop)
+        if not self._is_vertical:
+            needed = painter.boundingRect(description, int(wrap), self._description).height()
+            offset = max(0.0, (text_rect.height() - line * 1.7 - needed) / 2)
+            text_rect = text_rect.translated(0, offset)
+            description = description.translated(0, offset)
         painter.setPen(QColor(colours.muted))
-        painter.drawText(sentence, int(wrap), self._sentence)
+        painter.drawText(description, int(wrap), self._description)
         painter.setFont(bold)
         painter.setPen(QColor(colours.text))
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignTop), self.text())
+        painter.drawText(text_rect, int(Qt.AlignmentFlag.AlignTop), self.text())
