@@ -96,7 +96,7 @@ def test_the_window_can_start_a_daemon(
     driver.click(button)
 
     driver.wait(lambda: driver.context.link.is_ready)
-    assert button.text().startswith("Daemon 127.0.0.1")
+    assert button.text() == "Daemon running"
     assert driver.context.link.has_client
 
 
