@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 from PySide6.QtGui import QColor, QImage
 
 from gym_gui.app.demo_recording import AnimationWriter
@@ -36,10 +36,7 @@ def test_frames_are_scaled_and_keep_their_durations(
     with Image.open(path) as image:
         assert image.size == (200, 80)
         assert image.info["loop"] == 0
-        durations = []
-        for index in range(image.n_frames):
-            image.seek(index)
-            durations.append(image.info["duration"])
+        durations = [frame.info["duration"] for frame in ImageSequence.Iterator(image)]
     assert durations == [400, 250, 1000]
 
 
