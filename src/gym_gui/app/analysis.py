@@ -186,10 +186,17 @@ class Analysis(QObject):
     # Pages and their connections.
 
     def _make_run_page(self) -> "RunPageView":
+        from gym_gui.log.view.log_view import RunLogView  # noqa: PLC0415 - when shown
         from gym_gui.run_page.view.run_page_view import RunPageView  # noqa: PLC0415 - when shown
 
         context, model = self._context, self.models.run_page
-        page = RunPageView(model, context.theme)
+
+        def make_log() -> RunLogView:
+            view = RunLogView(self.models.run_log, context.theme)
+            view.open_requested.connect(context.navigation.open_externally)
+            return view
+
+        page = RunPageView(model, context.theme, make_log)
         page.replay_requested.connect(context.navigation.replay)
         page.compare_requested.connect(self.compare)
         page.duplicate_requested.connect(context.training_navigation.duplicate)

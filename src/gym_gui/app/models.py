@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.live_model import LiveModel
 from gym_gui.log.feed import LogFeed
-from gym_gui.log.model import LogModel
+from gym_gui.log.model.log_models import LogModel, RunLogModel
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices
@@ -130,10 +130,17 @@ class AnalysisModels(QObject):
             self.selected_run,
             models.runs,
             models.run_actions,
+            self.run_log,
             self,
         )
         self._created.append(model)
         return model
+
+    @cached_property
+    def run_log(self) -> RunLogModel:
+        """The model of the log tab of the run page; `RunPageModel` closes it."""
+        context = self._context
+        return RunLogModel(context.link, context.ticker, context.models.runs, self)
 
     @cached_property
     def charts(self) -> "ChartsModel":

@@ -1,20 +1,23 @@
-"""LogFeed: the log of the daemon, of the selected run and of the window, merged.
+"""LogFeed: the logs of the daemon, the selected run and the window, merged. RunLogFeed: one run.
 
-Each source is read on its own thread. `LogModel` drains the feed once per tick.
+Each source is read on its own thread. `LogModel` and `RunLogModel` drain the feeds once per tick.
 """
 
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from PySide6.QtCore import QObject
 
 import mosaic
 from gym_gui.runtime.log_records import (
     LogRecord,
+    OutputParser,
+    RunDaemonParser,
     RunLogOrigin,
     code_meanings,
     daemon_records,
@@ -22,6 +25,7 @@ from gym_gui.runtime.log_records import (
     window_record,
     worker_records,
 )
+from gym_gui.runtime.run_stream import RunStream
 from gym_gui.runtime.stream_thread import Closable, StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
@@ -29,6 +33,13 @@ from mosaic.client.results import EventLine
 from mosaic.contract.events import Log
 from mosaic.contract.runs import RunRecord
 
+if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
+
+RunLogSource = Literal["output", "worker", "daemon"]
+"""The output of the worker, its `log` events, or the daemon's log lines about the run."""
+RUN_TAIL_LINES = 50_000
+"""Number of existing lines to read of the log of one run."""
 _TAIL_LINES = 2_000
 """Number of existing lines to read."""
 _MAX_BATCH = 1_000
@@ -37,6 +48,7 @@ _HISTORY_S = 2.0
 """Lines that arrive later than this after opening the log of a run are new."""
 _MAX_WINDOW_LINES = 5_000
 _SHORT_ID_LENGTH = 8
+_Raw = TypeVar("_Raw")
 _CODES_PAGE = Path(mosaic.__file__).parents[2] / "docs" / "log-codes.md"
 
 
@@ -186,3 +198,57 @@ class LogFeed(QObject):
             if isinstance(event, Log):
                 records.append(event_record(event, origin))
         return records
+
+
+class RunLogFeed(RunStream[LogRecord]):
+    """The log of one run, one source at a time: existing lines first, then new ones."""
+
+    def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
+        super().__init__(link, ticker, "log of a run", _MAX_BATCH, parent)
+        self.meanings: dict[str, str] = {}
+        """Description of each code; filled when a log is opened."""
+        self._source: RunLogSource = "output"
+
+    def show_source(self, run_id: str, source: RunLogSource) -> None:
+        """An empty id stops reading."""
+        self.close()
+        self._source = source
+        self.show(run_id)
+
+    def drain_overflow(self) -> int:
+        """The log is read at the rate of the window, so no line is dropped."""
+        return 0
+
+    def read(self, client: "TrainerClient", run_id: str) -> Closable[LogRecord]:
+        if not self.meanings:
+            self.meanings = code_meanings(_CODES_PAGE)
+        if self._source == "worker":
+            origin = RunLogOrigin(component="worker", run_id=run_id, at=0.0, is_live=False)
+
+            def parse(line: EventLine) -> LogRecord | None:
+                event = line.decode()
+                return event_record(event, origin) if isinstance(event, Log) else None
+
+            return _ParsedLines(client.events(run_id, kind="log", follow=True), parse)
+        if self._source == "daemon":
+            lines = client.logs(follow=True, tail_lines=RUN_TAIL_LINES)
+            return _ParsedLines(lines, RunDaemonParser(run_id))
+        lines = client.logs(run_id, follow=True, tail_lines=RUN_TAIL_LINES)
+        return _ParsedLines(lines, OutputParser())
+
+
+class _ParsedLines(Generic[_Raw]):
+    """A stream of raw lines, parsed on the thread that reads them."""
+
+    def __init__(self, stream: Closable[_Raw], parse: Callable[[_Raw], LogRecord | None]) -> None:
+        self._stream = stream
+        self._parse = parse
+
+    def __iter__(self) -> Iterator[LogRecord]:
+        for raw in self._stream:
+            record = self._parse(raw)
+            if record is not None:
+                yield record
+
+    def close(self) -> None:
+        self._stream.close()

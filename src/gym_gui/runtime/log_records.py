@@ -1,6 +1,6 @@
 """LogRecord: one line of any log, and the parsing of log lines into records.
 
-`log_feed.py` makes them; models and views show them.
+The feeds of the log room make them; its models and views show them.
 """
 
 import json
@@ -8,7 +8,7 @@ import logging
 import re
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Literal
@@ -48,6 +48,8 @@ class LogRecord:
     details: str = ""
     logger: str = ""
     """The module that logged it, if known."""
+    number: int = 0
+    """Line number, if its source has no timestamps."""
     lowered: str = field(init=False, repr=False, compare=False)
     """Everything a search looks at."""
 
@@ -65,6 +67,10 @@ class LogRecord:
     @property
     def date_text(self) -> str:
         return time.strftime("%Y-%m-%d", time.localtime(self.at)) if self.has_time else ""
+
+    def as_raw_text(self) -> str:
+        """The line as it was written, and the text that did not fit in it."""
+        return f"{self.message}\n{self.details}" if self.details else self.message
 
     def as_text(self) -> str:
         """The whole of it, for the clipboard and for reports."""
@@ -100,6 +106,22 @@ _LEVEL_PREFIX = re.compile(
 _PYTHON_WARNING = re.compile(r"\S+:\d+: \w*Warning: ")
 _EXCEPTION = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt)\b")
 _TRACEBACK = "Traceback (most recent call last):"
+_OUTPUT_LEVEL = re.compile(
+    r"(?:[\d:.,/\- T]{5,}\s*)?[\[(<]?(?P<level>debug|info|warn(?:ing)?|error|critical|fatal)\b",
+    re.IGNORECASE,
+)
+"""A level at the start of an output line, possibly after a timestamp."""
+_MAX_LINE_CHARACTERS = 64_000
+"""The log file has the complete line."""
+# An escape character ends the sequence it is in: a search to the end of the line for each of them
+# would block Python, and with it the UI thread, for minutes.
+_TERMINAL_CODES = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]"
+)
+# Control characters except tab, newline and return; line separators; bidirectional marks.
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def severity_of(word: str) -> Severity:
@@ -199,6 +221,75 @@ def _worker_record(lines: list[str], origin: RunLogOrigin) -> LogRecord:
         run_id=origin.run_id,
         details="\n".join(lines) if is_traceback else "",
     )
+
+
+class OutputParser:
+    """Parses the output of a worker, one record per line. Remembers whether it is in a traceback.
+
+    The records have no time, but a line number.
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._in_traceback = False
+
+    def __call__(self, raw: str) -> LogRecord:
+        self._number += 1
+        plain = _TERMINAL_CODES.sub("", raw) if "\x1b" in raw else raw
+        plain = plain.rstrip("\r")
+        # A progress bar overwrites itself: a terminal shows only the last part.
+        text = plain.rpartition("\r")[2]
+        return LogRecord(
+            at=0.0,
+            has_time=False,
+            source="run",
+            component="",
+            severity=self._severity(text),
+            code="",
+            message=_clean(text).expandtabs(4),
+            details=_clean(plain) if text != plain else "",
+            number=self._number,
+        )
+
+    def _severity(self, text: str) -> Severity:
+        if self._in_traceback:
+            self._in_traceback = text.startswith((" ", "\t")) or not text
+            return Severity.ERROR
+        if text.startswith(_TRACEBACK):
+            self._in_traceback = True
+            return Severity.ERROR
+        if _EXCEPTION.match(text):
+            return Severity.ERROR
+        if _PYTHON_WARNING.match(text):
+            return Severity.WARNING
+        level = _OUTPUT_LEVEL.match(text)
+        return severity_of(level["level"]) if level else Severity.INFO
+
+
+class RunDaemonParser:
+    """Parses the daemon log lines that name a run, with their continuation lines."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._last: LogRecord | None = None
+        """The previous record with a prefix, if it is about this run."""
+
+    def __call__(self, raw: str) -> LogRecord | None:
+        if _DAEMON_LINE.fullmatch(raw) is not None:
+            self._last = daemon_records([_clean(raw)])[0] if self._run_id in raw else None
+            return self._last
+        if self._last is None:
+            return None
+        return replace(self._last, has_time=False, code="", message=_clean(raw).expandtabs(4))
+
+
+def _clean(text: str) -> str:
+    """Remove invisible characters, and truncate a long line with a note of its length."""
+    if not text.isprintable():
+        text = _INVISIBLE.sub("", text)
+    if len(text) <= _MAX_LINE_CHARACTERS:
+        return text
+    return f"{text[:_MAX_LINE_CHARACTERS]} … ({len(text):,} characters; the log file has them all)"
 
 
 def event_record(event: Log, origin: RunLogOrigin) -> LogRecord:

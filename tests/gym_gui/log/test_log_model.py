@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from gym_gui.log import model as log_model
 from gym_gui.log.feed import LogFeed
-from gym_gui.log.model import CODE, MESSAGE, LogFilter, LogModel, Severity
+from gym_gui.log.model.log_models import LogModel
+from gym_gui.log.model.log_table_model import CODE, MESSAGE, LogFilter, Severity
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
@@ -70,12 +70,10 @@ def test_filters_are_combined_with_the_search(qtbot: QtBot, model: LogModel) -> 
     del tester
 
 
-def test_oldest_lines_are_dropped_and_counted(
-    qtbot: QtBot, model: LogModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oldest_lines_are_dropped_and_counted(qtbot: QtBot, model: LogModel) -> None:
     """The model stores at most its limit and names the files with the rest."""
-    assert log_model.MAX_RECORDS == 20_000
-    monkeypatch.setattr(log_model, "MAX_RECORDS", 3_000)
+    assert model.max_records == 20_000
+    model.max_records = 3_000
 
     def log_many() -> None:
         for number in range(4_500):

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.log.feed import LogFeed
-from gym_gui.log.model import LogModel
+from gym_gui.log.model.log_models import LogModel
 from gym_gui.log.view.log_view import LogView
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.trainer_link import TrainerLink

@@ -5,17 +5,16 @@ from typing import TypeVar
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.run_page.model.run_log_model import Severity
+from gym_gui.log.model.log_models import RunLogModel
+from gym_gui.log.view.log_view import RunLogView
 from gym_gui.run_page.model.run_page_model import RunPageModel, RunPageTab
 from gym_gui.run_page.view.artifacts_tab import ArtifactsTab
 from gym_gui.run_page.view.checkpoints_tab import CheckpointsTab
 from gym_gui.run_page.view.configuration_tab import ConfigurationTab
-from gym_gui.run_page.view.log_tab import LogTab
 from gym_gui.run_page.view.overview_tab import OverviewTab
 from gym_gui.run_page.view.reproduce_tab import ReproduceTab
 from gym_gui.run_page.view.run_page_view import TABS, RunPageView
@@ -60,7 +59,8 @@ def model(
     runs = RunsModel(link, tasks, ticker, notices)
     actions = RunActions(link, tasks, notices, runs)
     selected = SelectedRun(link, tasks, runs)
-    created = RunPageModel(link, tasks, ticker, notices, selected, runs, actions)
+    log = RunLogModel(link, ticker, runs)
+    created = RunPageModel(link, tasks, ticker, notices, selected, runs, actions, log)
     yield created
     created.close()
     actions.close()
@@ -71,7 +71,9 @@ def model(
 
 @pytest.fixture
 def page(model: RunPageModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[RunPageView]:
-    created = RunPageView(model, theme)
+    log = model.log
+    assert isinstance(log, RunLogModel)
+    created = RunPageView(model, theme, lambda: RunLogView(log, theme))
     qtbot.addWidget(created)
     created.resize(750, 560)
     with qtbot.waitExposed(created):
@@ -126,6 +128,7 @@ def test_failed_run(
         overview.log_requested.emit()
     assert page.current == "log"
     lines = model.log
+    assert isinstance(lines, RunLogModel)
     wait(lambda: lines.rowCount() >= len(details.output_tail))
     assert lines.text_of([lines.rowCount() - 1]) == details.output_tail[-1]
     for name in TABS:
@@ -134,58 +137,6 @@ def test_failed_run(
         row for row in _tab(page, "artifacts", ArtifactsTab).rows if row.row.kind == "videos"
     )
     assert "switch them on" in row.row.reason
-
-
-def test_log_of_an_active_run(
-    page: RunPageView, model: RunPageModel, daemon: DaemonUnderTest, link: TrainerLink, wait: Wait
-) -> None:
-    """None of 20,000 lines is lost; it follows the end until scrolled up, and is searchable."""
-    run_id = daemon.submit(steps=1_000_000, rate=20)
-    daemon.until(run_id, RunState.RUNNING)
-    log = daemon.run(run_id).worker_log
-    with log.open("a") as file:
-        file.writelines(f"line {number}\n" for number in range(20_000))
-        file.write(
-            "Traceback (most recent call last):\n  File x\nValueError: no\n\x1b[31mred\x1b[0m\n"
-        )
-        file.write("0%\r50%\r100%\n" + "x" * 300_000 + "\n")
-    _show(model, run_id, wait)
-    tab = _tab(page, "log", LogTab)
-    lines = model.log
-    wait(lambda: lines.rowCount() == 20_006)
-    assert [lines.line(at).text for at in range(20_000)] == [f"line {at}" for at in range(20_000)]
-    assert [lines.line(at).severity for at in range(20_000, 20_003)] == [Severity.ERROR] * 3
-    assert lines.line(20_003).text == "red"
-    assert lines.line(20_004).text == "100%"
-    tab.lines.go_to(20_005)
-    assert tab.full.isVisible()
-    assert len(tab.full.text.toPlainText()) == 50_000
-    tab.copy()
-    copied = QGuiApplication.clipboard().text()
-    assert copied.startswith("x" * 64_000)
-    assert copied.endswith("(300,000 characters; the log file has them all)")
-    tab.lines.follow(is_following=True)
-    with log.open("a") as file:
-        file.write("one more\n")
-    wait(lambda: lines.rowCount() == 20_007)
-    bar = tab.lines.verticalScrollBar()
-    assert bar.value() == bar.maximum()
-    QTest.keyClick(tab.lines, Qt.Key.Key_Home)
-    assert not tab.following.isChecked()
-    with log.open("a") as file:
-        file.write("and one\n")
-    wait(lambda: lines.rowCount() == 20_008)
-    assert bar.value() == 0
-    tab.search.setText("LINE 19999")
-    assert lines.match_count == 1
-    QTest.keyClick(tab.search, Qt.Key.Key_Return)
-    assert tab.lines.currentIndex().row() == 19_999
-    link.client.control(run_id, {"cmd": "checkpoint"})
-    tab.source._segments["worker"].click()
-    wait(lambda: any("W202" in lines.line(at).text for at in range(lines.rowCount())))
-    tab.source._segments["daemon"].click()
-    wait(lambda: any("started" in lines.line(at).text for at in range(lines.rowCount())))
-    assert all(run_id in lines.line(at).text for at in range(lines.rowCount()))
 
 
 def test_usage_name_and_tags(

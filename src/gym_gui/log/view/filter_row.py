@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.model import LogFilter, LogModel, Severity
+from gym_gui.log.model.log_table_model import LogFilter, LogTableModel, Severity
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, set_icon, themed_icon
 from gym_gui.widgets.styling import set_disabled_reason, style_popup
@@ -31,14 +31,23 @@ _MIN_ONE_ROW_LINES = 54
 
 
 class FilterRow(QWidget):
-    """Sets the filter of a `LogModel`."""
+    """Sets the filter of a `LogTableModel`."""
 
     next_requested = Signal()
     previous_requested = Signal()
 
-    def __init__(self, model: LogModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        model: LogTableModel,
+        theme: ThemeModel,
+        parent: QWidget | None = None,
+        *,
+        selector: QWidget | None = None,
+    ) -> None:
+        """`selector` replaces the selection of a component."""
         super().__init__(parent)
         self._model = model
+        self._selector = selector
         line = self.fontMetrics().height()
         self._component = QComboBox()
         self._component.setAccessibleName("Component")
@@ -121,7 +130,7 @@ class FilterRow(QWidget):
     def _lay_out(self, line: int) -> None:
         filters = QHBoxLayout()
         filters.setSpacing(line // 3)
-        for field in (self._component, self._severity, self._code):
+        for field in (self._selector or self._component, self._severity, self._code):
             filters.addWidget(field)
         filters.addStretch()
         search = QHBoxLayout()

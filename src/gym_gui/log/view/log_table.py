@@ -20,15 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.log.model import (
+from gym_gui.log.model.log_table_model import (
     CODE,
     COMPONENT,
     MESSAGE,
     RECORD_ROLE,
     SEVERITY,
     TIME,
-    LogModel,
     LogRecord,
+    LogTableModel,
     Severity,
     column_text,
 )
@@ -49,13 +49,15 @@ _ALIGNMENT = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine
 
 
 class LogTable(QTableView):
-    """Shows a `LogModel`. Scrolls to new lines while `is_following`."""
+    """Shows a `LogTableModel`. Scrolls to new lines while `is_following`."""
 
     following_changed = Signal(bool)
     line_selected = Signal(int)
     """The current row; -1 if there is none."""
 
-    def __init__(self, model: LogModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: LogTableModel, theme: ThemeModel, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
         self._selected_serial: int | None = None
@@ -79,6 +81,7 @@ class LogTable(QTableView):
             round(self.fontMetrics().height() * _ROW_HEIGHT)
         )
         self._lay_out_header()
+        self._hide_columns()
         theme.changed.connect(self.viewport().update)
         model.rowsInserted.connect(self._on_rows_inserted)
         model.rowsRemoved.connect(self._on_rows_removed)
@@ -109,10 +112,13 @@ class LogTable(QTableView):
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
             return
+        if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            is_end = event.key() == Qt.Key.Key_End
+            self.selectRow(self._model.rowCount() - 1 if is_end else 0)
+            self.follow(is_following=is_end)
+            return
         super().keyPressEvent(event)
-        if event.key() == Qt.Key.Key_End:
-            self.follow(is_following=True)
-        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_PageUp, Qt.Key.Key_Home):
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_PageUp):
             self.follow(is_following=False)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
@@ -143,6 +149,10 @@ class LogTable(QTableView):
         )
         self.setColumnWidth(CODE, mono.horizontalAdvance("0" * 6) + edge)
         self._fit_component()
+
+    def _hide_columns(self) -> None:
+        for column in range(self._model.columnCount()):
+            self.setColumnHidden(column, column in self._model.hidden_columns)
 
     def _fit_component(self) -> None:
         """As wide as the longest name, up to a share of the table."""
@@ -177,6 +187,7 @@ class LogTable(QTableView):
         self._selected_serial = self._model.serial(rows[-1]) if rows else None
 
     def _on_reset(self) -> None:
+        self._hide_columns()
         self._fit_component()
         if self._selected_serial is not None and self._model.rowCount():
             row = self._model.row_of(self._selected_serial)

@@ -7,7 +7,7 @@ for as long as the run is selected.
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -23,7 +23,6 @@ from gym_gui.run_page.model import run_artifacts, run_configuration, run_reprodu
 from gym_gui.run_page.model.configuration_table import ConfigurationTable
 from gym_gui.run_page.model.packages_table import PackagesTable
 from gym_gui.run_page.model.run_checkpoints_table import CheckpointRow, RunCheckpointsTable
-from gym_gui.run_page.model.run_log_model import RunLogModel
 from gym_gui.run_page.model.run_usage_model import RunUsageModel
 from gym_gui.runtime.models import run_actions, run_text
 from gym_gui.runtime.models.notices import Notices
@@ -45,6 +44,14 @@ _OVERVIEW_INTERVAL_S = 3.0
 """While a run is active: its best episode changes with its stats."""
 
 
+class RunLog(Protocol):
+    """The log of a run; implemented by `RunLogModel` of the log room."""
+
+    def show(self, run_id: str) -> None: ...
+    def close(self) -> None: ...
+    def join(self, timeout_s: float) -> bool: ...
+
+
 class RunPageModel(QObject):
     """Created once, when the page is first opened."""
 
@@ -64,6 +71,7 @@ class RunPageModel(QObject):
         selected: SelectedRun,
         runs: RunsModel,
         actions: RunActions,
+        log: RunLog,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -73,7 +81,7 @@ class RunPageModel(QObject):
         self.overview = RunOverview()
         self.other: RunMetadata | None = None
         self.other_problem: UserError | None = None
-        self.log = RunLogModel(link, ticker, self)
+        self.log = log
         self.usage = RunUsageModel(link, tasks, ticker, self)
         self.configuration = ConfigurationTable(self)
         self.packages = PackagesTable(self)

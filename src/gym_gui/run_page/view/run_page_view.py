@@ -1,5 +1,6 @@
 """RunPageView: the page of the selected run: a header and one tab at a time."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
@@ -10,7 +11,6 @@ from gym_gui.run_page.model.run_page_model import RunPageModel, RunPageTab
 from gym_gui.run_page.view.artifacts_tab import ArtifactsTab
 from gym_gui.run_page.view.checkpoints_tab import CheckpointsTab
 from gym_gui.run_page.view.configuration_tab import ConfigurationTab
-from gym_gui.run_page.view.log_tab import LogTab
 from gym_gui.run_page.view.overview_tab import OverviewTab
 from gym_gui.run_page.view.reproduce_tab import ReproduceTab
 from gym_gui.run_page.view.run_header import RunHeader
@@ -39,7 +39,6 @@ class _TabFactory(Protocol):
 _TAB_CLASSES: dict[RunPageTab, _TabFactory] = {
     "overview": OverviewTab,
     "configuration": ConfigurationTab,
-    "log": LogTab,
     "artifacts": ArtifactsTab,
     "checkpoints": CheckpointsTab,
     "system": SystemTab,
@@ -72,11 +71,17 @@ class RunPageView(QWidget):
     """No run is selected, and the user asked for the list of runs."""
 
     def __init__(
-        self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
+        self,
+        model: RunPageModel,
+        theme: ThemeModel,
+        make_log: Callable[[], QWidget],
+        parent: QWidget | None = None,
     ) -> None:
+        """`make_log` creates the log tab."""
         super().__init__(parent)
         self._model = model
         self._theme = theme
+        self._make_log = make_log
         self.header = RunHeader(model, theme)
         self.tabs = QTabBar()
         self.tabs.setDocumentMode(True)
@@ -127,7 +132,8 @@ class RunPageView(QWidget):
     def tab(self, name: RunPageTab) -> QWidget:
         """Created when first requested."""
         if name not in self._tab_widgets:
-            widget = _TAB_CLASSES[name](self._model, self._theme)
+            make = _TAB_CLASSES.get(name)
+            widget = make(self._model, self._theme) if make else self._make_log()
             widget.setAccessibleName(TABS[name][0])
             self._tab_widgets[name] = widget
             self._stack.addWidget(widget)
@@ -158,8 +164,6 @@ class RunPageView(QWidget):
     def _connect(self, tab: QWidget) -> None:
         if isinstance(tab, OverviewTab):
             tab.log_requested.connect(self._show_log)
-        elif isinstance(tab, LogTab):
-            tab.open_requested.connect(self.open_requested)
         elif isinstance(tab, ArtifactsTab):
             tab.tab_requested.connect(self.tab_requested)
             tab.open_requested.connect(self.open_requested)

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.run_page.model import run_log_model
-from gym_gui.run_page.model.run_log_model import RunLogModel
+from gym_gui.log.model.log_models import RunLogModel
+from gym_gui.log.model.log_table_model import LogFilter
+from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
@@ -51,23 +54,28 @@ def test_oldest_lines_are_dropped(
     daemon: DaemonUnderTest,
     link: TrainerLink,
     ticker: UiTicker,
+    tasks: Tasks,
+    notices: Notices,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also few but long lines; dropped lines are counted, and a search finds the rest."""
-    monkeypatch.setattr(run_log_model, "MAX_CHARACTERS", _MAX_CHARACTERS)
-    monkeypatch.setattr("gym_gui.run_page.feed.run_log_feed._MAX_BATCH", 4)
+    monkeypatch.setattr("gym_gui.log.feed._MAX_BATCH", 4)
     config = json.dumps({"worker": "loud", "algo": "x", "env_id": "E-v0"}).encode()
     run_id = daemon.stub.SubmitRun(pb.SubmitRunRequest(config_json=config)).run_id
     daemon.until(run_id)
-    model = RunLogModel(link, ticker)
-    model.search("x")
+    runs = RunsModel(link, tasks, ticker, notices)
+    model = RunLogModel(link, ticker, runs)
+    model.max_characters = _MAX_CHARACTERS
+    model.set_filter(LogFilter(text="x"))
     model.show(run_id)
     qtbot.waitUntil(lambda: model.is_finished, timeout=PATIENCE_MS)
     model.close()
+    runs.close()
     assert model.join(10)
-    assert model.total == _LINES + 1
-    assert model.dropped == model.total - model.rowCount() > 0
-    assert model.is_truncated
-    assert len(model.all_text()) < 2 * _MAX_CHARACTERS
-    assert model.line(model.rowCount() - 1).text == "the end"
+    assert runs.join(10)
+    assert model.total == model.rowCount()
+    assert model.dropped_count == _LINES + 1 - model.rowCount() > 0
+    assert model.dropped_text.endswith("older lines are in the run's worker.log")
+    assert len(model.text_of(range(model.rowCount()))) < 2 * _MAX_CHARACTERS
+    assert model.record(model.rowCount() - 1).message == "the end"
     assert model.match_count == model.rowCount() - 1

@@ -1,4 +1,4 @@
-"""LogModel: table model of the newest lines of all logs, with a filter and a search.
+"""LogTableModel: table model of log records, with a filter and a search.
 
 Every stored line has a serial number. The rows are the lines that pass the filter: filtering is one
 pass over plain values, without a proxy model.
@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -22,21 +21,21 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from gym_gui.log.feed import LogFeed
 from gym_gui.runtime.log_records import LogRecord, Severity, Source
 from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.contract.runs import RunRecord
 
-__all__ = ["LogFilter", "LogModel", "LogRecord", "Severity"]
+__all__ = ["LogFilter", "LogRecord", "LogTableModel", "Severity"]
 
-MAX_RECORDS = 20_000
+_MAX_CHARACTERS = 20_000_000
+_RETAINED_SHARE = 0.9
+"""Share of the maximum number of characters that is left after dropping lines."""
+_MAX_DISPLAYED = 2_000
+"""Characters of a message in a cell; the details have the complete line."""
 _MIN_DROPPED = 1_000
 """Rows are dropped in blocks, so that the visible ones do not move with every new line."""
 _CONTEXT_LINES = 5
 _MAX_TOOLTIP_LENGTH = 2_000
 _MAX_DISORDER_S = 5.0
-_MIN_BATCH_S = 0.1
-"""Minimum time between two batches."""
 
 COLUMNS = ("Time", "Severity", "Component", "Code", "Message")
 TIME, SEVERITY, COMPONENT, CODE, MESSAGE = range(len(COLUMNS))
@@ -88,15 +87,32 @@ class LogFilter:
         return [index for index in indices if needle in records[index].lowered]
 
 
-class LogModel(QAbstractTableModel):
-    """Shown by the Log tab. Created once, by `Models`."""
+class RecordFeed(Protocol):
+    """What a table model needs of its feed."""
+
+    meanings: dict[str, str]
+
+    def drain(self) -> list[LogRecord]: ...
+    def drain_overflow(self) -> int: ...
+
+
+class LogTableModel(QAbstractTableModel):
+    """The newest records of a feed. The oldest ones are dropped above `max_records`."""
+
+    max_characters = _MAX_CHARACTERS
+    """Limit for records with long messages."""
+    min_batch_s = 0.0
+    """Minimum time between two batches."""
 
     changed = Signal()
     """The counts, components, codes or matches changed; at most once per tick."""
 
-    def __init__(self, feed: LogFeed, ticker: UiTicker, parent: QObject | None = None) -> None:
+    def __init__(
+        self, feed: RecordFeed, ticker: UiTicker, max_records: int, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._feed = feed
+        self.max_records = max_records
+        self._records_feed = feed
         self._filter = LogFilter()
         self._records: list[LogRecord] = []
         self._first = 0
@@ -109,6 +125,7 @@ class LogModel(QAbstractTableModel):
         self._dropped: Counter[Source] = Counter()
         self._components: Counter[str] = Counter()
         self._codes: set[str] = set()
+        self._characters = 0
         ticker.subscribe(self, self._on_tick)
 
     # Filter.
@@ -121,20 +138,6 @@ class LogModel(QAbstractTableModel):
         if new != self._filter:
             self._filter = new
             self._apply_filter()
-
-    def show_run(self, run: RunRecord | None) -> None:
-        """Add the log of this run and remove that of the previous one."""
-        if self._feed.run_id == ("" if run is None else run.run_id):
-            return
-        self._feed.show_run(run)
-        if any(record.source == "run" for record in self._records):
-            others = [record for record in self._not_cleared() if record.source != "run"]
-            self._replace_records(others)
-
-    @property
-    def run_id(self) -> str:
-        """The run whose log is included; empty: none."""
-        return self._feed.run_id
 
     def clear(self) -> None:
         """Hide all lines; `restore` shows them again."""
@@ -152,6 +155,10 @@ class LogModel(QAbstractTableModel):
     # Content.
 
     @property
+    def hidden_columns(self) -> frozenset[int]:
+        return frozenset()
+
+    @property
     def total(self) -> int:
         return len(self._records)
 
@@ -162,10 +169,6 @@ class LogModel(QAbstractTableModel):
     @property
     def codes(self) -> list[str]:
         return sorted(self._codes)
-
-    @property
-    def logs_folder(self) -> Path:
-        return self._feed.logs_folder
 
     @property
     def dropped_count(self) -> int:
@@ -200,7 +203,7 @@ class LogModel(QAbstractTableModel):
 
     def meaning(self, code: str) -> str:
         """Return the description of a code; empty if it is unknown."""
-        return self._feed.meanings.get(code, "")
+        return self._records_feed.meanings.get(code, "")
 
     # Searching.
 
@@ -236,7 +239,11 @@ class LogModel(QAbstractTableModel):
 
     def text_of(self, rows: Iterable[int]) -> str:
         """Return the complete lines of these rows."""
-        return "\n".join(self.record(row).as_text() for row in sorted(rows))
+        return "\n".join(self.line_text(self.record(row)) for row in sorted(rows))
+
+    def line_text(self, record: LogRecord) -> str:
+        """Return a line as it is copied."""
+        return record.as_text()
 
     def text_with_context(self, rows: Sequence[int]) -> str:
         """Return these rows with the lines around them, including filtered ones."""
@@ -246,8 +253,10 @@ class LogModel(QAbstractTableModel):
         start = max(min(selected) - _CONTEXT_LINES, self._first)
         end = min(max(selected) + _CONTEXT_LINES + 1, self._first + len(self._records))
         return "\n".join(
-            f"{'>' if serial in selected else ' '} {self._records[serial - self._first].as_text()}"
-            for serial in range(start, end)
+            f"{'>' if serial in selected else ' '} {self.line_text(record)}"
+            for serial, record in enumerate(
+                self._records[start - self._first : end - self._first], start
+            )
         )
 
     # QAbstractTableModel.
@@ -283,10 +292,10 @@ class LogModel(QAbstractTableModel):
 
     def _on_tick(self) -> bool:
         now = time.monotonic()
-        if now - self._drained_at < _MIN_BATCH_S:
+        if now - self._drained_at < self.min_batch_s:
             return False
-        records = self._feed.drain()
-        self._dropped["window"] += self._feed.drain_overflow()
+        records = self._records_feed.drain()
+        self._dropped["window"] += self._records_feed.drain_overflow()
         if not records:
             return False
         self._drained_at = now
@@ -301,9 +310,9 @@ class LogModel(QAbstractTableModel):
         return True
 
     def _append(self, records: list[LogRecord]) -> None:
-        self._drop(len(self._records) + len(records) - MAX_RECORDS)
-        self._dropped.update(record.source for record in records[:-MAX_RECORDS])
-        records = records[-MAX_RECORDS:]
+        self._dropped.update(record.source for record in records[: -self.max_records])
+        records = records[-self.max_records :]
+        self._drop_for(records)
         serial = self._first + len(self._records)
         self._records += records
         indices = self._filter.select(records)
@@ -318,18 +327,30 @@ class LogModel(QAbstractTableModel):
         self._count(records)
         self.changed.emit()
 
-    def _drop(self, excess: int) -> None:
-        """Drop at least this many of the oldest lines."""
-        if excess <= 0 or not self._records:
-            return
-        dropped = self._records[: max(excess, _MIN_DROPPED)]
+    def _drop_for(self, records: list[LogRecord]) -> None:
+        """Drop the oldest lines, so that the new ones fit."""
+        excess = len(self._records) + len(records) - self.max_records
+        count = min(max(excess, _MIN_DROPPED), len(self._records)) if excess > 0 else 0
+        characters = self._characters + sum(map(_length, records))
+        if characters > self.max_characters:
+            characters -= sum(map(_length, self._records[:count]))
+            limit = self.max_characters * _RETAINED_SHARE
+            while count < len(self._records) and characters > limit:
+                characters -= _length(self._records[count])
+                count += 1
+        if count:
+            self._drop(count)
+
+    def _drop(self, count: int) -> None:
+        dropped = self._records[:count]
         self._dropped.update(record.source for record in dropped)
         self._components -= Counter(record.component for record in dropped)
-        first = self._first + len(dropped)
+        self._characters -= sum(map(_length, dropped))
+        first = self._first + count
         rows = bisect_left(self._visible, first)
         if rows:
             self.beginRemoveRows(_NO_PARENT, 0, rows - 1)
-        del self._records[: len(dropped)]
+        del self._records[:count]
         del self._visible[:rows]
         del self._matches[: bisect_left(self._matches, first)]
         self._first = first
@@ -342,12 +363,13 @@ class LogModel(QAbstractTableModel):
     def _replace_records(self, records: list[LogRecord]) -> None:
         """Replace all lines; they get new serial numbers."""
         self.beginResetModel()
-        self._dropped.update(record.source for record in records[:-MAX_RECORDS])
+        self._dropped.update(record.source for record in records[: -self.max_records])
         self._first += len(self._records)
-        self._records = records[-MAX_RECORDS:]
+        self._records = records[-self.max_records :]
         self._cleared = 0
         self._components.clear()
         self._codes.clear()
+        self._characters = 0
         self._count(self._records)
         self._select_rows()
         self.endResetModel()
@@ -355,6 +377,7 @@ class LogModel(QAbstractTableModel):
 
     def _count(self, records: Iterable[LogRecord]) -> None:
         for record in records:
+            self._characters += _length(record)
             self._components[record.component] += 1
             if record.code:
                 self._codes.add(record.code)
@@ -383,6 +406,10 @@ class LogModel(QAbstractTableModel):
         return record.run_id and f"Run {record.run_id}"
 
 
+def _length(record: LogRecord) -> int:
+    return len(record.message) + len(record.details)
+
+
 def _tooltip_html(text: str) -> str:
     """Keep line breaks, and escape text such as `<module>` that Qt would take for a tag."""
     return f"<p style='white-space: pre-wrap'>{escape(text[:_MAX_TOOLTIP_LENGTH])}</p>"
@@ -391,9 +418,9 @@ def _tooltip_html(text: str) -> str:
 def column_text(record: LogRecord, column: int) -> str:
     """Return the text of a column."""
     if column == TIME:
-        return record.time_text
+        return record.time_text or (f"{record.number:,}" if record.number else "")
     if column == SEVERITY:
         return f"{_SYMBOLS[record.severity]} {record.severity.word}"
     if column == COMPONENT:
         return record.component
-    return record.code if column == CODE else record.message
+    return record.code if column == CODE else record.message[:_MAX_DISPLAYED]
