@@ -48,6 +48,8 @@ class PolicyRow:
 
 
 class Activity(Protocol):
+    """Whether a session is active."""
+
     @property
     def is_running(self) -> bool: ...
 

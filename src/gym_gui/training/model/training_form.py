@@ -117,7 +117,7 @@ class TrainingForm(QObject):
         self._set_compatible_agent()
 
     def choose_agent(self, agent_id: str) -> None:
-        """Choose an agent for the user. Saved; used again wherever it is compatible."""
+        """Set the agent that the user chose. Saved; preferred wherever it is compatible."""
         self._prefer_agent(agent_id)
         self.agent_chosen.emit()
 

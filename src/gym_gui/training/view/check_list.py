@@ -114,7 +114,7 @@ class CheckList(QFrame):
         elif readiness.problem is not None:
             self._state.show_text("✕ failed", "bad")
         elif report is None:
-            self._state.show_text("form incomplete", "plain")
+            self._state.show_text("not checked", "plain")
         elif report.is_blocked:
             self._state.show_text("✕ blocked", "bad")
         else:

@@ -44,7 +44,7 @@ class FormSections(QObject):
         super().__init__(parent)
         self._model = model
         self._waiting: list[SectionId] = []
-        self._started: SectionId | None = None
+        self._current: SectionId | None = None
         self._search_terms: list[str] = []
         self._collapsed_before_search: frozenset[SectionId] = frozenset()
         self.forms: dict[SectionId, ParameterForm] = {}
@@ -118,7 +118,7 @@ class FormSections(QObject):
     def _build(self, sections: Sequence[SectionId]) -> None:
         is_building = bool(self._waiting)
         self._waiting = [*sections]
-        self._started = None
+        self._current = None
         if not is_building and sections:
             self.started.emit()
             QTimer.singleShot(0, self, self._build_next)
@@ -130,8 +130,8 @@ class FormSections(QObject):
         """
         section = self._waiting[0]
         form = self.forms[section]
-        if self._started != section and form.is_finished:
-            self._started = section
+        if self._current != section and form.is_finished:
+            self._current = section
             if not form.is_showing(self._model.parameters(section)):
                 form.setVisible(False)
             self._fill(section)
@@ -167,7 +167,7 @@ class FormSections(QObject):
 
     def _show_values(self) -> None:
         for section in SECTIONS:
-            is_pending = section in self._waiting and section != self._started
+            is_pending = section in self._waiting and section != self._current
             if not is_pending and self._is_expanded(section):
                 self._fill(section)
 

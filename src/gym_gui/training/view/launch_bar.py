@@ -85,9 +85,9 @@ class LaunchBar(QWidget):
         self.launch.setEnabled(not reason)
         self.launch.setToolTip(reason or "Start the run; it is listed under Runs")
         is_long = len(reason) > _MAX_REASON_LENGTH
-        shown = f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if is_long else reason
+        shortened = f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if is_long else reason
         warnings = model.readiness.warning_count
-        text = html.escape(shown)
+        text = html.escape(shortened)
         if warnings and not reason:
             text = f"{'1 warning' if warnings == 1 else f'{warnings} warnings'} in"
             colour = self._theme.colours.accent
