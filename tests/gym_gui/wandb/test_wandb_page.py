@@ -99,8 +99,9 @@ def test_an_offline_run_is_found_while_active(
     qtbot.waitUntil(lambda: "Waiting for W&B to start" in _displayed(page), timeout=PATIENCE_MS)
     records = some_records()
     folder = wandb_folder(daemon.run(run_id).wandb, records[:-1])
-    qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
-    assert _rows(page) == {"charts/return": "3"}
+    # The page may read the file before all of it is written.
+    qtbot.waitUntil(lambda: _rows(page) == {"charts/return": "3"}, timeout=PATIENCE_MS)
+    assert model.phase == "ready"
     displayed = _displayed(page)
     for text in ("CartPole ppo s1", "Offline, not uploaded", "cleanRL", "lab", "3 rows"):
         assert text in displayed
