@@ -100,7 +100,7 @@ class Analysis(QObject):
     # The selected run.
 
     def show_run(self, run_id: str) -> None:
-        self.selected_run.show(run_id)
+        self.selected_run.select(run_id)
         if self.charts_page.is_created:
             self.models.charts.show(self._chart_runs)
 
@@ -137,14 +137,16 @@ class Analysis(QObject):
 
     def _update_tabs(self) -> None:
         selected_run, centre = self.selected_run, self._context.window.centre
-        reasons = run_tabs.reasons(selected_run.run, selected_run.config, selected_run.manifest)
+        reasons = run_tabs.empty_reasons(
+            selected_run.run, selected_run.config, selected_run.manifest
+        )
         if self.tensorboard_page.is_created and self.models.tensorboard.servers:
             reasons["tensorboard"] = ""  # the page lists the servers and can stop them
         for name, why_not in reasons.items():
             centre.set_tab_reason(name, why_not)
-        centre.set_tab_reason("replay", run_tabs.no_replay(selected_run.run))
+        centre.set_tab_reason("replay", run_tabs.no_replay_reason(selected_run.run))
         if self._has_metadata:  # a tab that both runs have must not flicker
-            worker_tabs = run_tabs.further(selected_run.descriptor, selected_run.event_types)
+            worker_tabs = run_tabs.extra_tabs(selected_run.descriptor, selected_run.event_types)
             centre.show_worker_tabs(worker_tabs)
             if worker_tabs != self._worker_tabs:
                 self._worker_tabs = worker_tabs

@@ -46,17 +46,19 @@ class DemoStart(QObject):
             if run.name == DEMO_NAME and run.state in LIVE_STATES:
                 self.started.emit(run.run_id)
                 return
-        if not self._demo.can_ask:
+        if not self._demo.is_available:
             self._notices.post("The daemon is not ready. Try again in a moment.", tone="warning")
         elif not self._is_submitting:
             self._is_submitting = True
-            self._demo.learn_if_ready(self, self._on_submitted, self._on_missing, self._on_failed)
+            self._demo.submit_if_installed(
+                self, self._on_submitted, self._on_missing, self._on_failed
+            )
 
     def start_echo(self) -> None:
-        self._submit(self._demo.echo)
+        self._submit(self._demo.submit_echo)
 
     def _install_and_train(self) -> None:
-        self._submit(self._demo.learn)
+        self._submit(self._demo.submit_learning)
 
     def _submit(self, request: Callable[[QObject, Submitted, Failed], None]) -> None:
         self._dismiss_offer()
@@ -84,7 +86,7 @@ class DemoStart(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._is_submitting = False
-        self._notices.fail(error, ECHO, self.start_echo)
+        self._notices.post_error(error, ECHO, self.start_echo)
 
     def _dismiss_offer(self) -> None:
         """Clear the banner, unless it has another message."""

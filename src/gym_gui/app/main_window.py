@@ -82,7 +82,7 @@ class MainWindow(QMainWindow):
 
     def reset_layout(self) -> None:
         """Restore the default layout of the docks."""
-        self._settings.forget("layout")
+        self._settings.remove("layout")
         self.restoreState(self._default_layout, _LAYOUT_VERSION)
         self._resize_docks()
 

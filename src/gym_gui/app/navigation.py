@@ -226,7 +226,7 @@ class Navigation(QObject):
 
     def _connect_shell(self) -> None:
         context, models, window = self._context, self._models, self._context.window
-        context.tasks.failed.connect(context.notices.fail)
+        context.tasks.failed.connect(context.notices.post_error)
         context.status_strip.start_requested.connect(context.link.start_daemon)
         context.palette.triggered.connect(self._save_recent)
         context.palette.set_recent(context.settings.text("window/recent_commands").split())

@@ -77,7 +77,7 @@ class TrainingNavigation(QObject):
             context.training.duplicate_run({**config, **changes}, title_of(run))
             self.train()
 
-        context.tasks.run(self, read_config, open_draft, context.notices.fail)
+        context.tasks.run(self, read_config, open_draft, context.notices.post_error)
 
     def show_keys(self) -> None:
         self._show_settings(_KEYS_TOPIC)

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gym_gui.runtime.models.number_text import significant
+from gym_gui.runtime.models.formatting import format_significant
 from mosaic.contract.events import EnvironmentEvent
 from mosaic.envs.catalog import environment as find_environment
 from mosaic.envs.scenes.factory import scene_for
@@ -95,7 +95,7 @@ class ObservationRow:
 
     @property
     def text(self) -> str:
-        return self.value if isinstance(self.value, str) else significant(self.value)
+        return self.value if isinstance(self.value, str) else format_significant(self.value)
 
 
 class ObservationRows(QAbstractTableModel):
@@ -260,7 +260,7 @@ def _flatten(value: Any) -> list[Any]:
 def _range_text(row: ObservationRow) -> str:
     if not math.isfinite(row.low) or not math.isfinite(row.high):
         return ""
-    return f", from {significant(row.low)} to {significant(row.high)}"
+    return f", from {format_significant(row.low)} to {format_significant(row.high)}"
 
 
 def action_text(action: Any, environment: EnvironmentEvent | None) -> str:
@@ -273,9 +273,9 @@ def action_text(action: Any, environment: EnvironmentEvent | None) -> str:
         is_known = 0 <= index < len(meanings)
         return f"{action} · {meanings[index].lower()}" if is_known else str(action)
     if isinstance(action, float):
-        return significant(action)
+        return format_significant(action)
     if isinstance(action, list) and all(isinstance(item, int | float) for item in action):
-        return f"[{', '.join(significant(item) for item in action)}]"
+        return f"[{', '.join(format_significant(item) for item in action)}]"
     return json.dumps(action, ensure_ascii=False, default=str)
 
 

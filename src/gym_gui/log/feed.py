@@ -26,7 +26,7 @@ from gym_gui.runtime.log_records import (
     worker_records,
 )
 from gym_gui.runtime.run_stream import RunStream
-from gym_gui.runtime.stream_thread import Closable, StreamThread
+from gym_gui.runtime.stream_thread import ClosableStream, StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
@@ -151,7 +151,7 @@ class LogFeed(QObject):
         if self._run is not None:
             self._start_run(self._run)
 
-    def _open_daemon_log(self) -> Closable[str]:
+    def _open_daemon_log(self) -> ClosableStream[str]:
         """Called on the thread of the stream."""
         self.meanings = code_meanings(_CODES_PAGE)
         return self._link.client.logs(follow=True, tail_lines=_TAIL_LINES)
@@ -213,13 +213,13 @@ class RunLogFeed(RunStream[LogRecord]):
         """An empty id stops reading."""
         self.close()
         self._source = source
-        self.show(run_id)
+        self.follow(run_id)
 
     def drain_overflow(self) -> int:
         """The log is read at the rate of the window, so no line is dropped."""
         return 0
 
-    def read(self, client: "TrainerClient", run_id: str) -> Closable[LogRecord]:
+    def open_stream(self, client: "TrainerClient", run_id: str) -> ClosableStream[LogRecord]:
         if not self.meanings:
             self.meanings = code_meanings(_CODES_PAGE)
         if self._source == "worker":
@@ -240,7 +240,9 @@ class RunLogFeed(RunStream[LogRecord]):
 class _ParsedLines(Generic[_Raw]):
     """A stream of raw lines, parsed on the thread that reads them."""
 
-    def __init__(self, stream: Closable[_Raw], parse: Callable[[_Raw], LogRecord | None]) -> None:
+    def __init__(
+        self, stream: ClosableStream[_Raw], parse: Callable[[_Raw], LogRecord | None]
+    ) -> None:
         self._stream = stream
         self._parse = parse
 

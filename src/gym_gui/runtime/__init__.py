@@ -1,1 +1,1 @@
-"""Everything that waits (trainer link, tasks, streams, ticker), and what several rooms need."""
+"""Everything that blocks (trainer link, tasks, streams), the ticker, and shared models."""

@@ -1,6 +1,6 @@
-"""DemoRuns: asks what the demo run needs and submits it, off the UI thread. Used by `DemoStart`.
+"""DemoRuns: submits the demo run, off the UI thread. Used by `DemoStart`.
 
-Which worker it trains is said by `mosaic.client`, as for the command line.
+`mosaic.client.demo_run` defines its configuration, as for the command line.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DEMO_NAME", "DemoRuns", "Failed", "Submitted"]
 
 _STEPS, _RATE = 20_000, 500
-"""Some forty seconds, in which beliefs, heat map and arrows can be watched."""
+"""About 40 s, enough to watch beliefs, heat map and arrows."""
 _ECHO_STEPS, _ECHO_RATE = 12_000, 60
 
 Submitted = Callable[[RunRecord], None]
@@ -33,47 +33,47 @@ Failed = Callable[[UserError], None]
 
 
 class DemoRuns:
-    """Keeps nothing; `can_ask` says whether there is a daemon."""
+    """Stateless; `is_available` is whether a daemon is connected."""
 
     def __init__(self, link: TrainerLink, tasks: Tasks) -> None:
         self._link = link
         self._tasks = tasks
 
     @property
-    def can_ask(self) -> bool:
+    def is_available(self) -> bool:
         return self._link.has_client
 
-    def learn_if_ready(
+    def submit_if_installed(
         self,
         parent: QObject,
         on_submitted: Submitted,
         on_missing: Callable[[str], None],
         on_failure: Failed,
     ) -> None:
-        """`on_missing` receives the bundle to install first; nothing is started then."""
+        """Submit, or call `on_missing` with the bundle to install first."""
         client = self._link.client
 
-        def submit_or_name_missing() -> RunRecord | str:
-            return find_missing_bundle(client) or _learn(client)
+        def submit_or_find_missing() -> RunRecord | str:
+            return find_missing_bundle(client) or _submit_learning(client)
 
-        def answered(answer: RunRecord | str) -> None:
+        def on_answer(answer: RunRecord | str) -> None:
             if isinstance(answer, str):
                 on_missing(answer)
             else:
                 on_submitted(answer)
 
-        self._tasks.run(parent, submit_or_name_missing, answered, on_failure)
+        self._tasks.run(parent, submit_or_find_missing, on_answer, on_failure)
 
-    def learn(self, parent: QObject, on_submitted: Submitted, on_failure: Failed) -> None:
-        """What is missing is installed first, as a part of the run."""
+    def submit_learning(self, parent: QObject, on_submitted: Submitted, on_failure: Failed) -> None:
+        """Submit; the run installs a missing bundle first."""
         client = self._link.client
-        self._tasks.run(parent, lambda: _learn(client), on_submitted, on_failure)
+        self._tasks.run(parent, lambda: _submit_learning(client), on_submitted, on_failure)
 
-    def echo(self, parent: QObject, on_submitted: Submitted, on_failure: Failed) -> None:
-        """The one that needs nothing installed."""
+    def submit_echo(self, parent: QObject, on_submitted: Submitted, on_failure: Failed) -> None:
+        """Submit a run of the echo worker, which needs no bundle."""
         client, config = self._link.client, make_echo_demo(steps=_ECHO_STEPS, rate=_ECHO_RATE)
         self._tasks.run(parent, lambda: client.submit(config), on_submitted, on_failure)
 
 
-def _learn(client: "TrainerClient") -> RunRecord:
+def _submit_learning(client: "TrainerClient") -> RunRecord:
     return client.submit(make_learning_demo(steps=_STEPS, rate=_RATE))

@@ -1,4 +1,4 @@
-"""Where an export is written to: a name that is not taken. Called by models that export."""
+"""Unused file names for exports."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from mosaic.replay.export.target_file import check_target
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
 _MAX_NAMES = 1_000
 _MAX_BYTES = 180
-"""File systems take 255, with the ending and a number."""
+"""File systems accept 255 bytes, including suffix and number."""
 
 
 def free_target(folder: Path, stem: str, suffix: str) -> Path:
-    """A file in `folder` that is not there yet; the folder is made. Waits for the disk."""
-    stem = _as_name(stem)
+    """A path in `folder` that does not exist yet; creates the folder. Blocking."""
+    stem = _to_file_name(stem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(1, _MAX_NAMES):
@@ -24,19 +24,19 @@ def free_target(folder: Path, stem: str, suffix: str) -> Path:
                 return target
     except OSError as error:
         raise UserError(
-            f"Nothing can be written to {folder}: {error.strerror}.",
-            remedy="Make room there, or change the folder's rights.",
+            f"Cannot write to {folder}: {error.strerror}.",
+            remedy="Free some disk space, or change the permissions of the folder.",
             code="C341",
         ) from error
     raise UserError(
-        f"{folder} is full of exports of this name.",
-        remedy="Delete some of them.",
+        f"{folder} has too many exports of this name.",
+        remedy="Delete some exports.",
         code="C342",
     )
 
 
-def _as_name(stem: str) -> str:
+def _to_file_name(stem: str) -> str:
     plain = "".join(
-        "-" if sign in _FORBIDDEN_IN_NAMES or not sign.isprintable() else sign for sign in stem
+        "-" if char in _FORBIDDEN_IN_NAMES or not char.isprintable() else char for char in stem
     )
     return plain.encode()[:_MAX_BYTES].decode(errors="ignore").strip() or "run"

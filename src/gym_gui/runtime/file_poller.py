@@ -19,7 +19,7 @@ Found = TypeVar("Found")
 
 _log = logging.getLogger(__name__)
 _BROKEN = "C398"
-"""Looking at files of others failed by a bug; the log has the traceback."""
+"""Polling a file failed because of a bug; the log has the traceback."""
 _PAUSE_PER_WORK = 4.0
 """The pause after a successful poll, as a multiple of its duration. After a failed poll it is 1."""
 
@@ -43,8 +43,8 @@ class FilePoller(Generic[Target, Found]):
         wake: Callable[[], None],
         pace_s: float = 1.5,
     ) -> None:
-        """`open_target` is called on the thread with what is to be watched, and returns
-        the poll function. That one returns None while nothing has changed."""
+        """`open_target` is called on the thread and returns the poll function of a target, which
+        returns None while nothing has changed."""
         self._name = name
         self._open = open_target
         self._pace_s = pace_s
@@ -52,13 +52,13 @@ class FilePoller(Generic[Target, Found]):
         self._changed = threading.Condition()
         self._target: Target | None = None
         self._latest: Target | None = None
-        """What was watched last, also while it rests."""
+        """The last target, also while polling is suspended."""
         self._number = 0
-        """Counts beginnings."""
+        """Counts targets and restarts."""
         self._is_live = False
         self._is_due = False
         self._is_idle = False
-        """Nothing is new, and nothing will be."""
+        """The target is not live and has been read completely."""
         self._is_closed = False
         self.thread: threading.Thread | None = None
 
@@ -82,7 +82,7 @@ class FilePoller(Generic[Target, Found]):
             self.thread.start()
 
     def poll_now(self) -> None:
-        """There is reason to believe that something is new."""
+        """Poll without waiting for the interval."""
         with self._changed:
             self._is_idle = False
             self._is_due = self._target is not None
@@ -95,7 +95,7 @@ class FilePoller(Generic[Target, Found]):
         self.poll_now()
 
     def drain(self) -> list[PollResult[Target, Found]]:
-        """What was found since the last time."""
+        """Results since the last call."""
         return self._box.take()
 
     def close(self) -> None:
@@ -140,10 +140,10 @@ class FilePoller(Generic[Target, Found]):
                     self._box.put(PollResult(target, error=error))
             except Exception as error:  # noqa: BLE001 - the edge of the thread
                 poll = None
-                problem = _bug(error)
+                problem = _bug_error(error)
                 if str(problem) != last_error:
                     last_error = str(problem)
-                    _log.exception("%s a poll at %s broke by a bug", _BROKEN, target)
+                    _log.exception("%s polling %s failed because of a bug", _BROKEN, target)
                     self._box.put(PollResult(target, error=problem))
             else:
                 per_work = _PAUSE_PER_WORK
@@ -158,16 +158,16 @@ class FilePoller(Generic[Target, Found]):
         """Until the next poll is due, or the poller is closed."""
         deadline = time.monotonic() + pause_s
         while not (self._is_closed or self._is_due):
-            is_resting = self._target is None or self._is_idle
-            left_s = None if is_resting else deadline - time.monotonic()
+            is_suspended = self._target is None or self._is_idle
+            left_s = None if is_suspended else deadline - time.monotonic()
             if left_s is not None and left_s <= 0:
                 return
             self._changed.wait(left_s)
 
 
-def _bug(error: Exception) -> UserError:
+def _bug_error(error: Exception) -> UserError:
     return UserError(
-        f"Reading it failed: {type(error).__name__}: {error}.",
-        remedy="It is tried again; if it stays so, please report it.",
+        f"Reading the file failed: {type(error).__name__}: {error}.",
+        remedy="It is retried automatically; report it if it does not recover.",
         code=_BROKEN,
     )

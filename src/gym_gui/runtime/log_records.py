@@ -1,6 +1,6 @@
 """LogRecord: one line of any log, and the parsing of log lines into records.
 
-The feeds of the log room make them; its models and views show them.
+The feeds of the log room create them; its models and views show them.
 """
 
 import json
@@ -19,7 +19,7 @@ Source = Literal["daemon", "run", "window"]
 
 
 class Severity(IntEnum):
-    """As Python's logging counts."""
+    """The levels of Python's logging."""
 
     DEBUG = logging.DEBUG
     INFO = logging.INFO
@@ -27,7 +27,7 @@ class Severity(IntEnum):
     ERROR = logging.ERROR
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         return self.name.capitalize()
 
 
@@ -36,9 +36,9 @@ class LogRecord:
     """`message` is one line; `details` is the rest, such as a traceback."""
 
     at: float
-    """In seconds since the epoch: when it was written, or about when it came."""
+    """Seconds since the epoch, when it was written or received."""
     has_time: bool
-    """`at` is worth showing."""
+    """`at` is known exactly enough to be shown."""
     source: Source
     component: str
     severity: Severity
@@ -51,7 +51,7 @@ class LogRecord:
     number: int = 0
     """Line number, if its source has no timestamps."""
     lowered: str = field(init=False, repr=False, compare=False)
-    """Everything a search looks at."""
+    """All searchable text, in lower case."""
 
     def __post_init__(self) -> None:
         searched = (self.message, self.code, self.component, self.run_id, self.logger, self.details)
@@ -59,7 +59,7 @@ class LogRecord:
 
     @property
     def time_text(self) -> str:
-        """Of the day, to the millisecond; nothing when the line has none."""
+        """Time of day with milliseconds; empty if unknown."""
         if not self.has_time:
             return ""
         return f"{time.strftime('%H:%M:%S', time.localtime(self.at))}.{int(self.at % 1 * 1000):03d}"
@@ -73,7 +73,7 @@ class LogRecord:
         return f"{self.message}\n{self.details}" if self.details else self.message
 
     def as_text(self) -> str:
-        """The whole of it, for the clipboard and for reports."""
+        """The complete record, for the clipboard and for reports."""
         when = f"{self.date_text} {self.time_text}".strip() or "(no time)"
         parts = [when, self.severity.name.ljust(7), self.component]
         if self.logger:
@@ -125,43 +125,43 @@ _INVISIBLE = re.compile(
 
 
 def severity_of(word: str) -> Severity:
-    """From the name of a level, in any common spelling."""
+    """Parse the name of a level, in any common spelling."""
     return _LEVELS.get(word.lower(), Severity.INFO)
 
 
 def daemon_records(lines: Iterable[str]) -> list[LogRecord]:
-    """The daemon's own log. Lines without a head belong to the one before them."""
-    heads: list[tuple[re.Match[str] | None, list[str]]] = []
+    """Parse the daemon's log. Lines without a header belong to the record before them."""
+    records: list[tuple[re.Match[str] | None, list[str]]] = []
     for line in lines:
-        head = _DAEMON_LINE.fullmatch(line)
-        if head is not None or not heads:
-            heads.append((head, [] if head is not None else [line]))
+        header = _DAEMON_LINE.fullmatch(line)
+        if header is not None or not records:
+            records.append((header, [] if header is not None else [line]))
         else:
-            heads[-1][1].append(line)
+            records[-1][1].append(line)
     return [
-        _daemon_record(head, below) if head is not None else _headless(below)
-        for head, below in heads
+        _daemon_record(header, below) if header is not None else _record_without_header(below)
+        for header, below in records
     ]
 
 
-def _daemon_record(head: re.Match[str], below: list[str]) -> LogRecord:
-    code, message = _split_code(head["text"])
-    second = time.mktime(time.strptime(f"{head['day']} {head['time']}", "%Y-%m-%d %H:%M:%S"))
+def _daemon_record(header: re.Match[str], below: list[str]) -> LogRecord:
+    code, message = _split_code(header["text"])
+    second = time.mktime(time.strptime(f"{header['day']} {header['time']}", "%Y-%m-%d %H:%M:%S"))
     return LogRecord(
-        at=second + int(head["ms"]) / 1000,
+        at=second + int(header["ms"]) / 1000,
         has_time=True,
         source="daemon",
         component="daemon",
-        severity=severity_of(head["level"]),
+        severity=severity_of(header["level"]),
         code=code,
         message=message,
         details="\n".join(below),
-        logger=head["logger"],
+        logger=header["logger"],
     )
 
 
-def _headless(lines: list[str]) -> LogRecord:
-    """The end of something whose beginning came before."""
+def _record_without_header(lines: list[str]) -> LogRecord:
+    """The rest of a record whose first line was not read."""
     return LogRecord(
         at=time.time(),
         has_time=False,
@@ -176,7 +176,7 @@ def _headless(lines: list[str]) -> LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunLogOrigin:
-    """Where lines of a run come from, and when they came."""
+    """The run of lines, and when they were received."""
 
     component: str
     run_id: str
@@ -186,19 +186,19 @@ class RunLogOrigin:
 
 
 def worker_records(lines: Iterable[str], origin: RunLogOrigin) -> list[LogRecord]:
-    """What a worker printed. A traceback is one record, and its last line is the message."""
-    gathered: list[list[str]] = []
+    """Parse the output of a worker. A traceback is one record, with its last line as message."""
+    groups: list[list[str]] = []
     in_traceback = False
     for line in lines:
         if not line.strip():
             continue
         if in_traceback:
-            gathered[-1].append(line)
+            groups[-1].append(line)
             in_traceback = line.startswith((" ", "\t"))
         else:
-            gathered.append([line])
+            groups.append([line])
             in_traceback = line.startswith(_TRACEBACK)
-    return [_worker_record(each, origin) for each in gathered]
+    return [_worker_record(group, origin) for group in groups]
 
 
 def _worker_record(lines: list[str], origin: RunLogOrigin) -> LogRecord:
@@ -293,7 +293,7 @@ def _clean(text: str) -> str:
 
 
 def event_record(event: Log, origin: RunLogOrigin) -> LogRecord:
-    """A `log` event of a worker."""
+    """Convert a `log` event of a worker."""
     fields = event.fields
     return LogRecord(
         at=origin.at,
@@ -309,7 +309,7 @@ def event_record(event: Log, origin: RunLogOrigin) -> LogRecord:
 
 
 def window_record(record: logging.LogRecord) -> LogRecord:
-    """A record of this process's own logging."""
+    """Convert a record of this process's logging."""
     code, message = _split_code(record.getMessage())
     first, _, rest = message.partition("\n")
     trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
@@ -321,7 +321,7 @@ def window_record(record: logging.LogRecord) -> LogRecord:
         severity=_nearest(record.levelno),
         code=code,
         message=first,
-        details="\n".join(part for part in (rest, trace) if part),
+        details="\n".join(text for text in (rest, trace) if text),
         logger=record.name,
     )
 
@@ -333,8 +333,8 @@ def _nearest(level: int) -> Severity:
 
 
 def _split_code(text: str) -> tuple[str, str]:
-    found = _CODE.fullmatch(text)
-    return (found["code"], found["message"]) if found else ("", text)
+    match = _CODE.fullmatch(text)
+    return (match["code"], match["message"]) if match else ("", text)
 
 
 _MEANING = re.compile(r"\| `(?P<code>\w+)` \| (?P<text>.*?) \| `[^`|]*` \|")
@@ -347,6 +347,6 @@ def code_meanings(page: Path) -> dict[str, str]:
     except OSError:
         return {}
     meanings: dict[str, str] = {}
-    for found in _MEANING.finditer(text):
-        meanings.setdefault(found["code"], found["text"])
+    for match in _MEANING.finditer(text):
+        meanings.setdefault(match["code"], match["text"])
     return meanings

@@ -1,7 +1,7 @@
-"""RunFeed: all runs once, and then what happens to them, for as long as the window is open.
+"""RunFeed: lists all runs, and then streams their events.
 
-A daemon that goes and comes back is waited for by the stream itself. When it no longer knows what
-happened meanwhile, the runs are listed again. Owned by `RunsModel`.
+The stream reconnects to a restarted daemon. If the daemon no longer has the missed events, the runs
+are listed again. Owned by `RunsModel`.
 """
 
 import logging
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _PER_PAGE = 1000
-_MAX_WAITING = 4000
+_MAX_BATCH = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRuns:
-    """All runs there are, the archived ones too, and the event after which they may be watched."""
+    """All runs, including archived ones, and the number of the event to watch after."""
 
     runs: tuple[RunRecord, ...]
     last_event: int
 
 
 class RunFeed(QObject):
-    """Begins as soon as there is a daemon. All of it is for the UI thread."""
+    """Starts when the link has a client. UI thread only."""
 
     listed = Signal(object)
-    """A tuple of all `RunRecord`: instead of whatever was known before."""
-    happened = Signal(object)
+    """A tuple of all `RunRecord`, which replaces the previous ones."""
+    events_received = Signal(object)
     """A list of `RunEvent`, in order; at most once per tick."""
     failed = Signal(object)
-    """A `UserError`: the runs cannot be listed now; it is tried again when the daemon is back."""
+    """A `UserError`: the runs could not be listed; retried when the daemon is reachable again."""
 
     def __init__(
         self, link: TrainerLink, tasks: Tasks, ticker: UiTicker, parent: QObject | None = None
@@ -53,21 +53,21 @@ class RunFeed(QObject):
         self._tasks = tasks
         self._ticker = ticker
         self._stream: StreamThread[RunEvent] | None = None
-        self._past: list[threading.Thread] = []
+        self._old_threads: list[threading.Thread] = []
         self._is_listing = False
         self._is_closed = False
-        link.connected.connect(self.list_again)
+        link.connected.connect(self.reload)
         link.recovered.connect(self._on_recovered)
         ticker.subscribe(self, self._on_tick)
         if link.has_client:
-            self.list_again()
+            self.reload()
 
     @property
     def threads(self) -> tuple[threading.Thread, ...]:
-        return (*self._past, *((self._stream.thread,) if self._stream else ()))
+        return (*self._old_threads, *((self._stream.thread,) if self._stream else ()))
 
-    def list_again(self) -> None:
-        """From the beginning; what is known stays until the answer is there."""
+    def reload(self) -> None:
+        """List all runs again; the current ones stay until the answer arrives."""
         if self._is_listing or self._is_closed or not self._link.has_client:
             return
         self._end_stream()
@@ -76,7 +76,7 @@ class RunFeed(QObject):
         self._tasks.run(self, lambda: _all_runs(client), self._on_listed, self._on_failed)
 
     def close(self) -> None:
-        """Does not wait for its thread."""
+        """Does not block."""
         self._is_closed = True
         self._end_stream()
 
@@ -90,7 +90,7 @@ class RunFeed(QObject):
             "runs watch",
             lambda: client.watch(after_seq=listed.last_event, digests=True),
             self._ticker.wake,
-            _MAX_WAITING,
+            _MAX_BATCH,
         )
 
     def _on_failed(self, error: UserError) -> None:
@@ -98,9 +98,9 @@ class RunFeed(QObject):
         self.failed.emit(error)
 
     def _on_recovered(self) -> None:
-        """A live stream resumes by itself."""
+        """A stream that is not finished resumes on its own."""
         if self._stream is None or self._stream.is_finished:
-            self.list_again()
+            self.reload()
 
     def _on_tick(self) -> bool:
         stream = self._stream
@@ -108,10 +108,10 @@ class RunFeed(QObject):
             return False
         events = stream.drain()
         if any(isinstance(event.what, EventsForgotten) for event in events):
-            self.list_again()
+            self.reload()
             return True
         if events:
-            self.happened.emit(events)
+            self.events_received.emit(events)
         elif stream.is_finished:
             if stream.error is not None:
                 _log.warning("C350 runs are no longer watched: %s", stream.error)
@@ -122,8 +122,8 @@ class RunFeed(QObject):
     def _end_stream(self) -> None:
         if self._stream is not None:
             self._stream.close()
-            self._past = [thread for thread in self._past if thread.is_alive()]
-            self._past.append(self._stream.thread)
+            self._old_threads = [thread for thread in self._old_threads if thread.is_alive()]
+            self._old_threads.append(self._stream.thread)
             self._stream = None
 
 
@@ -136,5 +136,5 @@ def _all_runs(client: "TrainerClient") -> ListedRuns:
         )
         runs += page.runs
         token = page.next_page_token
-    # Watched from before the first page: what happened meanwhile is told twice, never missed.
+    # Watch from before the first page: an event may be received twice, but is never missed.
     return ListedRuns(tuple(runs), first.last_event_seq)

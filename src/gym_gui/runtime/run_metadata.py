@@ -1,11 +1,11 @@
-"""RunMetadata: what is to be known of a run beyond its row: how it was asked for, what it left.
+"""Details of one run, fetched from the daemon: metadata, recent returns and video files.
 
-Fetched and decoded on a thread, for `runtime.models.selected_run` and `live.model.live_model`.
+All `fetch_` functions block and raise `UserError`.
 """
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,40 +13,43 @@ import msgspec
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.contract.manifest import ArtifactManifest, decode_manifest
+from mosaic.contract.manifest import ArtifactManifest, ManifestError, decode_manifest
 from mosaic.contract.run_config import TelemetryConfig, TrainRunConfig, load_run_config
 from mosaic.contract.runs import RunDetails
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
-_MINIMAL = TelemetryConfig(steps="sampled", frames=True)
-"""Every tenth episode in full, the others as columns, and pictures: hardly felt by training."""
+MAX_RECENT_RETURNS = 48
+_EPISODES_PER_POINT = 10
+_MIN_POINTS = 8
+_PLAYABLE = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".gif")
+_MINIMAL_TELEMETRY = TelemetryConfig(steps="sampled", frames=True)
+"""Every tenth episode in full, the others as columns, and frames: little overhead."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunMetadata:
-    """All of one moment."""
+    """A consistent snapshot."""
 
     details: RunDetails
     config: TrainRunConfig
     resolved: dict[str, Any] | None
-    """Every value as the worker resolved it; None until it has said so."""
+    """Every value as the worker resolved it; None until the worker has reported it."""
     manifest: ArtifactManifest
     descriptor: WorkerDescriptor | None
-    """None: the worker is no longer there, or cannot say what it is."""
+    """None: the worker is not installed, or its description failed."""
     directory: Path
     event_types: frozenset[str] = frozenset()
     """The types of its recorded events."""
 
     @property
     def label(self) -> str:
-        """What people call the worker."""
+        """The display name of the worker."""
         return (self.descriptor.label if self.descriptor else "") or self.config.worker
 
     @property
-    def is_silent(self) -> bool:
-        """It reports no steps."""
+    def reports_no_steps(self) -> bool:
         worker, config = self.descriptor, self.config
         return (
             worker is not None
@@ -74,7 +77,7 @@ def fetch_run_metadata(client: "TrainerClient", home: Home, run_id: str) -> RunM
     config = load_run_config(details.config_json)
     try:
         descriptor: WorkerDescriptor | None = client.describe(config.worker)
-    except UserError:  # it was uninstalled since
+    except UserError:  # it has been uninstalled
         descriptor = None
     return RunMetadata(
         details=details,
@@ -90,10 +93,61 @@ def fetch_run_metadata(client: "TrainerClient", home: Home, run_id: str) -> RunM
 def _event_types(client: "TrainerClient", run_id: str) -> frozenset[str]:
     try:
         return frozenset(client.stats(run_id).types)
-    except UserError:  # nothing is stored of it yet
+    except UserError:  # nothing is stored yet
         return frozenset()
 
 
 def restart_with_telemetry(client: "TrainerClient", config: TrainRunConfig) -> str:
-    """The same run once more, with minimal telemetry; its id."""
-    return client.submit(msgspec.structs.replace(config, telemetry=_MINIMAL)).run_id
+    """Submit the run again with minimal telemetry; return the new id. Blocking."""
+    return client.submit(msgspec.structs.replace(config, telemetry=_MINIMAL_TELEMETRY)).run_id
+
+
+def fetch_recent_returns(client: "TrainerClient", run_id: str) -> tuple[float, ...]:
+    """Mean returns of groups of finished episodes, oldest first."""
+    page = client.episodes_page(
+        run_id, count=MAX_RECENT_RETURNS * _EPISODES_PER_POINT, descending=True
+    )
+    finished = (episode for episode in reversed(page.episodes) if episode.is_over)
+    returns = [episode.total_return for episode in finished]
+    size = max(1, min(_EPISODES_PER_POINT, len(returns) // _MIN_POINTS))
+    starts = range(0, len(returns), size)
+    groups = (returns[start : start + size] for start in starts)
+    return tuple(sum(group) / len(group) for group in groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoFile:
+    """A video in the manifest of a run; the file may have been deleted."""
+
+    path: Path
+    title: str
+    size_bytes: int
+    t: float
+    meta: dict[str, Any]
+    """Metadata from its writer: episode, step, return."""
+
+
+def videos_of(details: RunDetails, home: Home | None) -> tuple[VideoFile, ...]:
+    """The videos in the manifest, newest last; none if the daemon's home is on another machine."""
+    if home is None:
+        return ()
+    try:
+        manifest = decode_manifest(details.manifest_json)
+    except ManifestError:
+        return ()
+    folder = home.run(details.run.run_id).path
+    listed = (file for file in manifest.videos if file.path.lower().endswith(_PLAYABLE))
+    return tuple(
+        VideoFile(
+            path=folder / file.path,
+            title=PurePosixPath(file.path).stem.replace("rl-video-", "").replace("-", " "),
+            size_bytes=file.size_bytes,
+            t=file.t,
+            meta=file.meta,
+        )
+        for file in sorted(listed, key=lambda file: file.t)
+    )
+
+
+def fetch_videos(client: "TrainerClient", run_id: str) -> tuple[VideoFile, ...]:
+    return videos_of(client.run(run_id), client.home)

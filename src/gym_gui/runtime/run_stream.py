@@ -1,14 +1,11 @@
-"""RunStream: one kind of record of one run, from its start and while it runs.
-
-A base of feeds: a subclass says what is read. Of one run at a time, on a thread.
-"""
+"""RunStream: the base of feeds that stream records of one run, on a thread."""
 
 import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject
 
-from gym_gui.runtime.stream_thread import Closable, StreamThread
+from gym_gui.runtime.stream_thread import ClosableStream, StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
@@ -20,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class RunStream(QObject, Generic[Item]):
-    """For the UI thread. Closed before the link is."""
+    """Subclasses define `open_stream`. UI thread only; close it before the link."""
 
     def __init__(
         self,
@@ -30,7 +27,7 @@ class RunStream(QObject, Generic[Item]):
         max_batch: int,
         parent: QObject | None = None,
     ) -> None:
-        """`max_batch` are brought at a time; the rest waits, in the store."""
+        """At most `max_batch` records are buffered; the rest stays in the store."""
         super().__init__(parent)
         self._link = link
         self._ticker = ticker
@@ -41,12 +38,12 @@ class RunStream(QObject, Generic[Item]):
         self._threads: list[threading.Thread] = []
         link.connected.connect(self._start)
 
-    def read(self, client: "TrainerClient", run_id: str) -> Closable[Item]:
+    def open_stream(self, client: "TrainerClient", run_id: str) -> ClosableStream[Item]:
         """Open the stream; called on the reading thread."""
         raise NotImplementedError
 
-    def show(self, run_id: str) -> None:
-        """From its beginning on; an empty id ends it."""
+    def follow(self, run_id: str) -> None:
+        """Stream this run from its start; an empty id ends the stream."""
         self.close()
         self._run_id = run_id
         if self._link.has_client:
@@ -57,7 +54,7 @@ class RunStream(QObject, Generic[Item]):
 
     @property
     def is_finished(self) -> bool:
-        """Nothing more comes."""
+        """The stream has ended."""
         return self._stream is not None and self._stream.is_finished
 
     @property
@@ -69,7 +66,7 @@ class RunStream(QObject, Generic[Item]):
         return [thread for thread in self._threads if thread.is_alive()]
 
     def close(self) -> None:
-        """Does not wait."""
+        """Does not block."""
         self._run_id = ""
         if self._stream is not None:
             self._stream.close()
@@ -80,6 +77,6 @@ class RunStream(QObject, Generic[Item]):
             return
         client, run_id = self._link.client, self._run_id
         self._stream = StreamThread(
-            self._name, lambda: self.read(client, run_id), self._ticker.wake, self._max_batch
+            self._name, lambda: self.open_stream(client, run_id), self._ticker.wake, self._max_batch
         )
         self._threads = [*self.threads, self._stream.thread]

@@ -1,7 +1,7 @@
-"""SessionService: the session that is played or watched, for the UI thread.
+"""SessionService: the current play session, for the UI thread.
 
-Every method returns at once. What comes of it is seen in `state`; pictures and steps come with the
-ticker. Made once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel` shows them.
+No method blocks: results appear in `state`, and frames and steps are delivered on ticks. Created
+once, by the wiring; `SessionPanelModel` starts sessions, `PlayModel` shows them.
 """
 
 import dataclasses
@@ -22,6 +22,7 @@ from mosaic.client.sessions.session_state import SessionPhase, SessionProblem, S
 from mosaic.envs import catalog
 
 if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
     from mosaic.client.sessions.session_controller import SessionController
 
 __all__ = [
@@ -35,24 +36,25 @@ __all__ = [
     "SessionRequest",
     "SessionService",
     "SessionState",
+    "fetch_actors",
 ]
 
 _MAX_SEED = 2**31
 _MAX_LINES = 2000
-"""Lines handled in one tick: more would be noticeable."""
+"""Lines handled per tick; more would delay the UI thread."""
 _PAUSE_PER_READ = 4
-"""A picture that takes long to read is read so much the seldomer: the window goes first."""
+"""The pause after reading a frame, as a multiple of the duration of the read."""
 
 
 class SessionService(QObject):
-    """One session at a time. A request made before a daemon answers waits for it."""
+    """One session at a time. A request without a connection waits for the daemon."""
 
     changed = Signal()
-    """`state` is new; at most once per tick."""
+    """`state` changed; at most once per tick."""
     frame_changed = Signal()
-    """`newest_frame` is new; at most once per tick."""
+    """`newest_frame` changed; at most once per tick."""
     lines_arrived = Signal(object)
-    """A list of `EpisodeLine` of the run that is played, in order; at most once per tick."""
+    """A list of `EpisodeLine` of the session's run, in order; at most once per tick."""
 
     def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -74,29 +76,29 @@ class SessionService(QObject):
 
     @property
     def is_waiting_for_daemon(self) -> bool:
-        """A session was requested, and begins as soon as a daemon answers."""
+        """A session was requested and starts when the daemon is connected."""
         return self._pending_request is not None
 
     @property
     def is_without_daemon(self) -> bool:
-        """A session was requested, and no daemon could be found or started for it."""
+        """A session was requested, but no daemon could be found or started."""
         return self.is_waiting_for_daemon and self._link.state is LinkState.FAILED
 
     @property
     def is_own(self) -> bool:
-        """It was started here, so it ends when this closes."""
+        """The session was started here, so it ends when this closes."""
         return self._is_own
 
-    # What people ask for.
+    # Requests.
 
     def start(self, request: SessionRequest) -> None:
-        """Play. A session that is going on ends once the new one has begun."""
+        """Start a session. A running session ends when the new one has started."""
         self._is_own = True
-        paced = _paced(request)
+        paced = _with_pace(request)
         self._start(lambda controller: controller.start(paced))
 
     def attach(self, run_id: str) -> None:
-        """Turn to a run that is under way: one that is played is controlled, others are watched."""
+        """Attach to an active run: a play session is controlled, other runs are observed."""
         self._is_own = False
         self._start(lambda controller: controller.attach(run_id))
 
@@ -122,12 +124,12 @@ class SessionService(QObject):
         self._send(lambda controller: controller.step(count))
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode. Without a seed one is drawn here, so that it can be had again."""
-        sure = secrets.randbelow(_MAX_SEED) if seed is None else seed
-        self._send(lambda controller: controller.reset(sure))
+        """Start an episode. Without a seed a random one is chosen here, so that it is known."""
+        reset_seed = secrets.randbelow(_MAX_SEED) if seed is None else seed
+        self._send(lambda controller: controller.reset(reset_seed))
 
     def speed(self, value: float) -> None:
-        """Times real time; 0: as fast as it can."""
+        """Set the speed relative to real time; 0: as fast as possible."""
         self._send(lambda controller: controller.speed(value))
 
     def configure(
@@ -138,18 +140,18 @@ class SessionService(QObject):
         )
 
     def stop(self) -> None:
-        """End the run."""
+        """Stop the run."""
         if self._pending_request is not None:
             self._pending_request = None
             self.changed.emit()
         self._send(lambda controller: controller.stop())
 
-    # Its end.
+    # Closing.
 
     def close(self) -> None:
-        """A session that was started here ends with it; one that was attached to goes on.
+        """Stop a session that was started here; an attached run continues.
 
-        Does not wait. The trainer link must stay open until `join` says that it is done.
+        Does not block. The trainer link must stay open until `join` returns.
         """
         if self._is_closed:
             return
@@ -157,7 +159,7 @@ class SessionService(QObject):
         self._pending_request = None
         if self._controller is not None:
             if self._is_own:
-                # Also when one is over as far as is known: the next may have been requested since.
+                # Even if the known session is finished: another one may have been requested.
                 self._controller.stop()
             self._controller.close()
 
@@ -165,7 +167,7 @@ class SessionService(QObject):
         """After `close`: whether all threads have ended."""
         return self._controller is None or self._controller.join(timeout_s)
 
-    # What happens.
+    # Events.
 
     def _on_connected(self) -> None:
         if self._is_closed or self._controller is not None:
@@ -218,15 +220,15 @@ class SessionService(QObject):
         return bool(lines)
 
     def _read_frame(self) -> bool:
-        began = time.monotonic()
-        if self._controller is None or not self.state.run_id or began < self._next_read_at:
+        started = time.monotonic()
+        if self._controller is None or not self.state.run_id or started < self._next_read_at:
             return False
-        shown = self.newest_frame
-        frame = self._controller.newest_frame(shown.number if shown else 0)
+        current = self.newest_frame
+        frame = self._controller.newest_frame(current.number if current else 0)
         if frame is None:
             return False
-        took = time.monotonic() - began
-        self._next_read_at = began + took * _PAUSE_PER_READ
+        duration_s = time.monotonic() - started
+        self._next_read_at = started + duration_s * _PAUSE_PER_READ
         self.newest_frame = frame
         self.frame_changed.emit()
         return True
@@ -244,15 +246,22 @@ class SessionService(QObject):
             self._ticker.wake()
 
 
-def _paced(request: SessionRequest) -> SessionRequest:
-    """As the catalog says that a person plays it, where the request does not say how."""
+def fetch_actors(client: "TrainerClient", env_id: str) -> tuple[ActorDescriptor, ...]:
+    """All actors, with their availability for the environment. Blocking."""
+    from mosaic.client.sessions.actor_service import ActorService  # noqa: PLC0415 - imports gRPC
+
+    return ActorService(client).actors(env_id)
+
+
+def _with_pace(request: SessionRequest) -> SessionRequest:
+    """Add the pace of the catalog for parameters that the request does not set."""
     if not is_session_worker_actor(request.actor):
-        return request  # other workers may not know these parameters
+        return request  # other workers may not have these parameters
     entry = catalog.environment(request.env_id)
-    # A person's episode stays to be looked at; it is they who begin the next one.
+    # A human resets manually, so that the end of the episode stays visible.
     pace: dict[str, Any] = {"auto_reset": False} if request.actor == HUMAN else {}
     if not entry.is_generated:
         pace["turn_based"] = entry.turn_based
         if request.actor == HUMAN and not entry.turn_based:
-            pace["start_paused"] = True  # until their hands are on the keys
+            pace["start_paused"] = True  # until the user is ready
     return dataclasses.replace(request, params={**pace, **request.params})

@@ -1,8 +1,4 @@
-"""SettingsStore: what the window remembers from one start to the next, per home.
-
-A plain INI file in the home, so that a home that moves takes its window along, and a throwaway home
-leaves nothing behind.
-"""
+"""SettingsStore: persistent settings of the window, in an INI file of the home."""
 
 from typing import Any, Protocol
 
@@ -11,18 +7,18 @@ from PySide6.QtCore import QByteArray, QObject, QSettings
 from mosaic.contract.layout import Home
 
 MINIMAL_TELEMETRY_KEY = "telemetry/minimal"
-"""Whether runs of an analytics worker start with minimal telemetry; followed by `/` and its id."""
+"""Prefix; followed by `/` and a worker id: whether its runs start with minimal telemetry."""
 
 
 class TextSettings(Protocol):
-    """Text that is kept from one start to the next, by key; `SettingsStore` is one."""
+    """Persistent text by key; implemented by `SettingsStore`."""
 
     def text(self, key: str, default: str = "") -> str: ...
     def set(self, key: str, value: str) -> None: ...
 
 
 class SettingsStore(QObject):
-    """Made once, by the wiring."""
+    """Created once, by the wiring."""
 
     def __init__(self, home: Home, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +49,7 @@ class SettingsStore(QObject):
             stored = str(value)
         self._settings.setValue(key, stored)
 
-    def forget(self, group: str) -> None:
+    def remove(self, group: str) -> None:
         self._settings.remove(group)
 
     def save(self) -> None:

@@ -1,4 +1,4 @@
-"""Tasks: slow work on threads, and what came of it back on the UI thread. Widgets have none."""
+"""Tasks: blocking work on threads, with callbacks on the UI thread. For models, not for widgets."""
 
 import logging
 import queue
@@ -22,7 +22,7 @@ _JOIN_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Callbacks:
     """Callbacks of a task."""
 
     parent: QObject
@@ -32,17 +32,17 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What came of a task."""
+    """Result or error of a task."""
 
     result: Any = None
     error: Exception | None = None
 
 
 class Tasks(QObject):
-    """Made once, by the wiring. `run` is called on the UI thread only."""
+    """Created once, by the wiring. UI thread only."""
 
     failed = Signal(object)
-    """A `UserError` without a failure callback: to be displayed."""
+    """A `UserError` of a task without a failure callback."""
     _done = Signal(int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -50,7 +50,7 @@ class Tasks(QObject):
         self._jobs: queue.SimpleQueue[tuple[int, Callable[[], Any]] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._threads: list[threading.Thread] = []
-        self._waiting: dict[int, _Waiting] = {}
+        self._pending: dict[int, _Callbacks] = {}
         self._next = 0
         self._is_closed = False
         self._done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -62,19 +62,19 @@ class Tasks(QObject):
         on_success: Callable[[Result], None] = lambda _: None,
         on_failure: Callable[[UserError], None] | None = None,
     ) -> None:
-        """Carry out `op` on a thread, then call back on the UI thread, unless `parent` is gone.
+        """Call `op` on a thread, then a callback on the UI thread, unless `parent` was deleted.
 
-        A `UserError` goes to `on_failure`, or becomes `failed`; anything else is a bug and reaches
-        `sys.excepthook`.
+        A `UserError` is passed to `on_failure`, or emitted as `failed`; any other exception is a
+        bug and is passed to `sys.excepthook`.
         """
         if self._is_closed:
             return
         ticket = self._next
         self._next += 1
-        self._waiting[ticket] = _Waiting(parent, on_success, on_failure)
+        self._pending[ticket] = _Callbacks(parent, on_success, on_failure)
         self._jobs.put((ticket, op))
         if not self._idle.acquire(blocking=False) and len(self._threads) < _MAX_THREADS:
-            # Not those of a pool: Python waits for them at its end, however long they take.
+            # Not a thread pool: Python would wait for its threads at exit.
             name = f"task_{len(self._threads)}"
             thread = threading.Thread(target=self._work, name=name, daemon=True)
             self._threads.append(thread)
@@ -82,17 +82,17 @@ class Tasks(QObject):
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._pending)
 
     def close(self) -> None:
-        """Nothing is called back any more; what has not begun never does."""
+        """Call no more callbacks, and start no pending tasks."""
         self._is_closed = True
-        self._waiting.clear()
+        self._pending.clear()
         for _ in self._threads:
             self._jobs.put(None)
 
     def join(self, timeout_s: float = _JOIN_TIMEOUT_S) -> bool:
-        """After `close`, and once what blocks was ended: whether all threads have ended."""
+        """After `close`, and closing what tasks block on: return whether all threads ended."""
         deadline = time.monotonic() + timeout_s
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -103,24 +103,24 @@ class Tasks(QObject):
         while (job := self._jobs.get()) is not None and not self._is_closed:
             ticket, op = job
             outcome = _outcome_of(op)
-            del job, op  # what they hold on to, such as a secret, is not kept until the next one
+            del job, op  # release what they reference, such as a secret, before waiting
             if not self._is_closed:
                 self._done.emit(ticket, outcome)
             self._idle.release()
 
     @Slot(int, object)
     def _deliver(self, ticket: int, outcome: _Outcome) -> None:
-        waiting = self._waiting.pop(ticket, None)
-        if waiting is None or not isValid(waiting.parent):
+        callbacks = self._pending.pop(ticket, None)
+        if callbacks is None or not isValid(callbacks.parent):
             return
         error = outcome.error
         if error is None:
-            waiting.on_success(outcome.result)
+            callbacks.on_success(outcome.result)
         elif not isinstance(error, UserError):
-            _log.error("C300 a task of the window failed by a bug", exc_info=error)
+            _log.error("C300 a task of the window failed because of a bug", exc_info=error)
             sys.excepthook(type(error), error, error.__traceback__)
-        elif waiting.on_failure is not None:
-            waiting.on_failure(error)
+        elif callbacks.on_failure is not None:
+            callbacks.on_failure(error)
         else:
             self.failed.emit(error)
 

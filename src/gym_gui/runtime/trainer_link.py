@@ -1,7 +1,6 @@
-"""TrainerLink: the connection to the daemon, found or started in the background, and kept.
+"""TrainerLink: the connection to the daemon, which is found or started in the background.
 
-The window is there first; this says how far the connection is. A daemon that goes away is looked
-for until it is back, and streams go on where they were, because they wait for it too.
+A lost connection is restored automatically, and streams resume at their cursors.
 """
 
 import logging
@@ -26,49 +25,49 @@ _HEALTH_TIMEOUT_S = 5.0
 
 
 class LinkState(StrEnum):
-    LOOKING = "looking"
-    """No daemon has answered yet; one is looked for, or started."""
+    CONNECTING = "connecting"
+    """No daemon has answered yet."""
     READY = "ready"
     LOST = "lost"
-    """It answered before, and does not now."""
+    """The daemon stopped answering."""
     FAILED = "failed"
-    """None could be reached or started; `problem` says why, and `retry` tries again."""
+    """No daemon could be reached or started; `problem` has the reason."""
     CLOSED = "closed"
 
 
 class TrainerLink(QObject):
-    """Made once, by the wiring; all of it is for the UI thread."""
+    """Created once, by the wiring. UI thread only."""
 
     changed = Signal()
-    """`state`, `problem` or `health` is new."""
+    """`state`, `problem` or `health` changed."""
     connected = Signal()
-    """For the first time: `client` is there from now on."""
+    """Emitted once: `client` is available from now on."""
     recovered = Signal()
-    """A lost daemon answers again."""
+    """A lost daemon answers again, or another one has replaced it."""
     _reported = Signal(object, object, object)
 
     def __init__(self, home: Home, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.home = home
-        self.state = LinkState.LOOKING
+        self.state = LinkState.CONNECTING
         self.problem: UserError | None = None
         self.health: DaemonHealth | None = None
         self._client: TrainerClient | None = None
-        self._wants_start = threading.Event()
-        self._nudge = threading.Event()
+        self._start_requested = threading.Event()
+        self._poll_requested = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="trainer link", daemon=True)
         self._reported.connect(self._apply_report, Qt.ConnectionType.QueuedConnection)
 
     def open(self, *, start: bool = True) -> None:
-        """Begin to look; with `start` a daemon is started when none answers."""
+        """Start connecting; with `start`, start a daemon if none answers."""
         if start:
-            self._wants_start.set()
+            self._start_requested.set()
         self._thread.start()
 
     @property
     def client(self) -> "TrainerClient":
-        """To be asked for once `connected` was emitted; it stays the same from then on."""
+        """Available after `connected`; never replaced."""
         if self._client is None:
             raise RuntimeError("there is no connection yet")
         return self._client
@@ -82,15 +81,15 @@ class TrainerLink(QObject):
         return self.state is LinkState.READY
 
     def start_daemon(self) -> None:
-        """Start one when none answers: for a button beside "lost" and "failed"."""
-        self._wants_start.set()
-        self._nudge.set()
+        """Start a daemon if none answers."""
+        self._start_requested.set()
+        self._poll_requested.set()
 
     def close(self) -> None:
-        """End all calls and streams. The daemon and its runs go on."""
+        """End all calls and streams. The daemon and its runs continue."""
         self.state = LinkState.CLOSED
         self._closing.set()
-        self._nudge.set()
+        self._poll_requested.set()
         if self._client is not None:
             self._client.close()
 
@@ -113,37 +112,36 @@ class TrainerLink(QObject):
             except Exception:  # noqa: BLE001 - the edge of the thread
                 if self._closing.is_set():
                     break
-                _log.exception("C302 looking for the daemon failed by a bug")
+                _log.exception("C302 connecting to the daemon failed because of a bug")
                 pause_s = _POLL_S
             else:
                 self._reported.emit(LinkState.READY, client, health)
                 pause_s = _POLL_S
-            self._nudge.wait(pause_s)
-            self._nudge.clear()
+            self._poll_requested.wait(pause_s)
+            self._poll_requested.clear()
         if client is not None:
             client.close()
 
     def _poll(self, client: "TrainerClient | None") -> "tuple[TrainerClient, DaemonHealth]":
-        # gRPC and all that needs it are imported here, once the window is there, so that neither it
-        # nor whoever uses them on the UI thread waits for that.
+        # gRPC is slow to import: done here, on the thread, after the window is shown.
         from mosaic.client import daemon_process, trainer_client  # noqa: PLC0415
         from mosaic.client.sessions import session_controller  # noqa: PLC0415, F401
         from mosaic.replay import episode_replay  # noqa: PLC0415, F401
 
         is_first = client is None
         if client is None:
-            may_start = self._wants_start.is_set()
-            self._wants_start.clear()
+            start = self._start_requested.is_set()
+            self._start_requested.clear()
             client = trainer_client.TrainerClient.connect(
-                self.home, start=may_start, reconnect_timeout_s=None
+                self.home, start=start, reconnect_timeout_s=None
             )
-        elif self._wants_start.is_set():
-            self._wants_start.clear()
+        elif self._start_requested.is_set():
+            self._start_requested.clear()
             daemon_process.start_daemon(self.home)
         try:
             return client, client.health(timeout_s=_HEALTH_TIMEOUT_S)
         except UserError:
-            if is_first:  # nobody else has it
+            if is_first:  # not published yet
                 client.close()
             raise
 
@@ -156,7 +154,7 @@ class TrainerLink(QObject):
                 client.close()
             return
         before = (self.state, self.health, str(self.problem))
-        was, self.state = self.state, state
+        previous, self.state = self.state, state
         is_another = _is_another_daemon(self.health, report)
         self.health = report if isinstance(report, DaemonHealth) else self.health
         self.problem = report if isinstance(report, UserError) else None
@@ -165,12 +163,12 @@ class TrainerLink(QObject):
             self.connected.emit()
         if (self.state, self.health, str(self.problem)) != before:
             self.changed.emit()
-        if state is LinkState.READY and (was is LinkState.LOST or is_another):
+        if state is LinkState.READY and (previous is LinkState.LOST or is_another):
             self.recovered.emit()
 
 
 def _is_another_daemon(before: DaemonHealth | None, report: object) -> bool:
-    """A daemon may have gone and come back between two looks."""
+    """Whether the daemon was restarted between two polls."""
     return (
         before is not None
         and isinstance(report, DaemonHealth)

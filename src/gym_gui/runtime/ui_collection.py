@@ -1,4 +1,4 @@
-"""UiCollection: garbage is collected on the UI thread, between two events, and nowhere else.
+"""UiCollection: collects garbage on the UI thread, between two events, and nowhere else.
 
 Python's automatic collector runs on whichever thread allocates, at any allocation. Both are wrong
 for Qt objects that only a reference cycle keeps alive:
@@ -37,7 +37,7 @@ class UiCollection(QObject):
 
 
 def collect_due() -> None:
-    """Collect as much as Python would have: young objects often, all of them seldom."""
+    """Collect as Python's automatic collector would: young objects often, all of them rarely."""
     due = [
         generation
         for generation, (count, threshold) in enumerate(

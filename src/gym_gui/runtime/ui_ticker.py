@@ -1,7 +1,7 @@
-"""UiTicker: the one timer that brings what threads have collected onto the screen.
+"""UiTicker: the only timer that delivers the results of threads to models.
 
-It ticks only while a listener is busy, so an idle window costs nothing. A mailbox wakes it, from
-any thread.
+It ticks only while a listener is busy, so an idle window uses no CPU. Mailboxes wake it, from any
+thread.
 """
 
 import sys
@@ -17,7 +17,7 @@ _SUSPEND_AFTER = 30
 
 
 class UiTicker(QObject):
-    """Made once, by the wiring."""
+    """Created once, by the wiring."""
 
     _woken = Signal()
 
@@ -35,15 +35,15 @@ class UiTicker(QObject):
         self._is_closed = False
 
     def subscribe(self, owner: QObject, on_tick: Callable[[], bool]) -> None:
-        """Call `on_tick` on every tick for as long as `owner` lives; True: it had something to do.
+        """Call `on_tick` on every tick until `owner` is deleted. It returns whether it was busy.
 
-        It must be quick. Listeners are called in the order in which they came.
+        It must be fast. Listeners are called in the order of subscription.
         """
         self._listeners.append((owner, on_tick))
         self.wake()
 
     def wake(self) -> None:
-        """There is something to do. Any thread may call this, as often as it likes."""
+        """Start ticking. Thread-safe and cheap."""
         if self._is_suspended.is_set() and not self._is_closed:
             self._is_suspended.clear()
             self._woken.emit()
@@ -68,13 +68,13 @@ class UiTicker(QObject):
         was_busy = False
         for owner, on_tick in tuple(self._listeners):
             if not isValid(owner):
-                self._listeners = [each for each in self._listeners if isValid(each[0])]
+                self._listeners = [item for item in self._listeners if isValid(item[0])]
                 continue
             was_busy = _call_listener(on_tick) or was_busy
         self._idle_ticks = 0 if was_busy else self._idle_ticks + 1
         if self._idle_ticks >= _SUSPEND_AFTER:
             self._timer.stop()
-            # What was put in between the last tick and now saw a ticker that was not suspended.
+            # Items that arrived since the last tick did not wake the ticker: check once more.
             self._is_suspended.set()
             listeners = [on_tick for owner, on_tick in self._listeners if isValid(owner)]
             if any(map(_call_listener, listeners)):

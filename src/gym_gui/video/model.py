@@ -10,16 +10,16 @@ from typing import Literal
 
 from PySide6.QtCore import QObject
 
+from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.number_text import significant, size
-from gym_gui.runtime.models.playback import Playback
-from gym_gui.runtime.models.playhead_model import PlayheadModel
+from gym_gui.runtime.models.playback import Playback, PlayheadModel
+from gym_gui.runtime.run_metadata import VideoFile, fetch_videos
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.runtime.video_files import VideoFile, read_videos
 from gym_gui.video.feed import VideoDecoder, VideoFrame, VideoInfo
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 
 VideoPhase = Literal["empty", "loading", "none", "ready", "failed"]
 """`empty`: no run is selected; `none`: the run has no video."""
@@ -90,12 +90,12 @@ class VideoModel(PlayheadModel):
             f"{info.fps:g} frames/s",
             f"{info.duration_s:.1f} s",
             info.codec.upper(),
-            size(file.size_bytes),
+            format_size(file.size_bytes),
         ]
         for name in _METADATA_KEYS:
             value = file.meta.get(name)
             if isinstance(value, int | float):
-                fields.append(f"{name} {significant(value)}")
+                fields.append(f"{name} {format_significant(value)}")
         return " · ".join(fields)
 
     def time_text(self, index: int) -> str:
@@ -178,10 +178,10 @@ class VideoModel(PlayheadModel):
     def _read(self) -> None:
         if not self.run_id or not self._link.has_client:
             return
-        run_id, ticket = self.run_id, self._ticket
+        client, run_id, ticket = self._link.client, self.run_id, self._ticket
         self._tasks.run(
             self,
-            lambda: read_videos(self._link, run_id),
+            lambda: fetch_videos(client, run_id),
             lambda videos: self._apply_videos(ticket, videos),
             lambda error: self._handle_error(ticket, error),
         )
@@ -216,7 +216,7 @@ class VideoModel(PlayheadModel):
             is_changed = True
         before = (playback.is_playing, playback.is_waiting)
         if playback.advance(self._now(), lambda index: decoder.frame(index) is not None):
-            self._show_playhead()
+            self._on_playhead_moved()
         elif playback.is_waiting:
             decoder.request(self.playhead + 1)
         if before != (playback.is_playing, playback.is_waiting):
@@ -238,11 +238,11 @@ class VideoModel(PlayheadModel):
             self.playback.last, self.playback.fps = info.frames - 1, info.fps
             if is_first or self.playhead > self.playback.last:
                 self.playback.move_to(self.playhead)
-                self._show_playhead()
+                self._on_playhead_moved()
         self.changed.emit()
         return True
 
-    def _show_playhead(self) -> None:
+    def _on_playhead_moved(self) -> None:
         if self._decoder is not None:
             self._decoder.request(self.playhead)
             frame = self._decoder.frame(self.playhead)

@@ -58,7 +58,7 @@ class PageUnderTest(SimpleNamespace):
 
     def run(self, **params: Any) -> str:
         run_id = self.link.client.submit(thinking_run(**params)).run_id
-        self.shown.show(run_id)
+        self.shown.select(run_id)
         return run_id
 
     def wait(self, condition: Any) -> None:
@@ -215,6 +215,6 @@ def test_empty_states(ui: PageUnderTest) -> None:
     ui.wait(lambda: ui.page.shows_state)
     ui.wait_for_end()
     ui.wait(lambda: ui.model.timeline.total > 0)
-    ui.shown.show("")
+    ui.shown.select("")
     assert ui.page.empty._title.text() == "No run selected"
     assert ui.model.run_id != run_id

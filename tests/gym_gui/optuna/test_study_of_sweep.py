@@ -112,7 +112,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     give_bundles(daemon.home, "sweep_worker")
     python = next(daemon.home.venvs.glob("sweep_worker-*/bin/python"))
     run_id = daemon.submit(steps=1_000_000, rate=20.0)
-    shown.show(run_id)
+    shown.select(run_id)
     qtbot.waitUntil(lambda: "This run is not a sweep" in _visible_text(page), timeout=PATIENCE_MS)
     path = daemon.run(run_id).study
     with subprocess.Popen(

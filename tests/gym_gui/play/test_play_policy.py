@@ -35,7 +35,7 @@ def test_the_taxi_policy_depends_on_the_passenger() -> None:
     keys = environment("Taxi-v4").keys
     scene = scene_of("Taxi-v4", observation)
     policy_cells = cell_policy(PolicyEvent(actions=actions), scene, observation, keys)
-    assert policy_cells.others == {(0, 0): "pick up"}
+    assert policy_cells.labels == {(0, 0): "pick up"}
     assert policy_cells.arrows[2, 2] == "down"
 
 
@@ -54,4 +54,4 @@ def test_visits_are_counted_for_numbers_and_for_grid_worlds() -> None:
     visits.add("MiniGrid-Empty-5x5-v0", {}, {"image": []}, {"agent": [2, 1]})
     assert visits.counts == {(0, 0): 1, (1, 0): 2, (1, 2): 1}
     visits.clear()
-    assert visits.most == 0
+    assert visits.max_count == 0

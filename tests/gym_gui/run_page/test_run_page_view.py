@@ -91,7 +91,7 @@ def _tab(page: RunPageView, name: RunPageTab, kind: type[Tab]) -> Tab:
 
 def _show(model: RunPageModel, run_id: str, wait: Wait) -> None:
     wait(lambda: model.runs.by_id(run_id))
-    model.selected.show(run_id)
+    model.selected.select(run_id)
     wait(lambda: model.selected.is_known)
 
 
@@ -219,5 +219,5 @@ def test_compare_two_runs(
     with qtbot.waitSignal(page.duplicate_requested) as duplicated:
         page.header.buttons["duplicate"].click()
     assert duplicated.args == [here]
-    model.selected.show("")
+    model.selected.select("")
     assert page.empty.isVisible()

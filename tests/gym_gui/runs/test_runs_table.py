@@ -126,7 +126,7 @@ def test_persistent_indexes_follow_their_runs(runs: RunsModel, table: RunsTable)
             table.sort(rng.choice(columns), rng.choice((_ASCENDING, _DESCENDING)))
         if round_number % 7 == 0:
             deleted = RunEvent(seq=1, t=1.0, run_id=f"run{number:04d}", what=RunDeleted())
-            runs._on_happened([deleted])
+            runs._on_events([deleted])
             assert runs.by_id(deleted.run_id) is None
         else:
             stats = RunStats(mean_return=rng.random(), disk_bytes=rng.randrange(99))

@@ -1,8 +1,8 @@
-"""A program that destroys Qt objects right after the window's collection was closed.
+"""A program that destroys Qt objects right after closing a `UiCollection`.
 
-`test_ui_collection` runs it in a process of its own, because it hangs if the automatic collector
+`test_ui_collection` runs it in a separate process, because it hangs if the automatic collector
 runs inside a destructor: each receiver is destroyed while it holds its mutex and calls
-`disconnectNotify` of its sender, and each pair of garbage needs two mutexes of the same pool.
+`disconnectNotify` of its sender, and each garbage pair locks two mutexes of the same pool.
 """
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
@@ -11,7 +11,7 @@ from gym_gui.runtime.ui_collection import UiCollection
 
 ROUNDS = 20
 GARBAGE_PAIRS = 300
-"""Qt has 131 mutexes for all objects, so that one of these needs any given mutex."""
+"""Qt has 131 mutexes for all objects, so at least one pair uses any given mutex."""
 
 
 class Node(QObject):
@@ -21,7 +21,7 @@ class Node(QObject):
     partner: "Node | None" = None
 
     def receive(self, value: int) -> None:
-        """Nothing is ever sent."""
+        """Never called."""
 
     def disconnectNotify(self, signal: QMetaMethod) -> None:  # noqa: N802 - Qt's name
         super().disconnectNotify(signal)

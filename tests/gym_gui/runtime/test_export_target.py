@@ -1,4 +1,4 @@
-"""Exports get names that every disk takes, and a copy that fails leaves nothing behind."""
+"""Names of exports are valid on all file systems; a failed copy is removed."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ from mosaic.contract.errors import UserError
 
 
 def test_any_title_becomes_a_file_name(tmp_path: Path) -> None:
-    """However long it is, and whatever is in it; the second one gets a number."""
+    """Of any length and content; the second export of a name gets a number."""
     for title in ("é" * 300, "a/b\\c\0d\ne", " .. ", ""):
         first = free_target(tmp_path, title, "csv")
         first.touch()
@@ -21,11 +21,11 @@ def test_any_title_becomes_a_file_name(tmp_path: Path) -> None:
         assert second.name.endswith("(2).csv")
 
 
-def test_half_a_copy_is_removed(tmp_path: Path) -> None:
-    """The first file that failed is named; what was copied before it is gone."""
+def test_an_incomplete_copy_is_removed(tmp_path: Path) -> None:
+    """The error names the first file that failed; copied files are deleted."""
     source = tmp_path / "wandb"
     source.mkdir()
-    (source / "a").write_text("whole")
+    (source / "a").write_text("complete")
     (source / "b").symlink_to(tmp_path / "nowhere")
     with pytest.raises(UserError, match=r"wandb cannot be copied: \[Errno 2\]"):
         copy_to_folder(source, tmp_path / "exports", "copy")

@@ -1,4 +1,4 @@
-"""Runs are deleted for good only when it can no longer be undone."""
+"""Runs are deleted when the time for undo is over."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -22,37 +22,37 @@ from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 
-_SOON_MS = 50
-_LATE_MS = 3_600_000
+_SHORT_UNDO_MS = 50
+_LONG_UNDO_MS = 3_600_000
 
 
 @pytest.fixture
 def runs(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, ticker, notices)
-    qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)
-    yield made
-    made.close()
-    assert made.join(10)
+    model = RunsModel(link, tasks, ticker, notices)
+    qtbot.waitUntil(lambda: model.is_listed, timeout=PATIENCE_MS)
+    yield model
+    model.close()
+    assert model.join(10)
 
 
 @pytest.fixture
 def posted(notices: Notices) -> list[Notice]:
-    found: list[Notice] = []
-    notices.posted.connect(found.append)
-    return found
+    received: list[Notice] = []
+    notices.posted.connect(received.append)
+    return received
 
 
 def _wait_for(qtbot: QtBot, runs: RunsModel, run_id: str, state: RunState) -> None:
-    def is_there() -> bool:
+    def has_state() -> bool:
         run = runs.by_id(run_id)
         return run is not None and run.state is state
 
-    qtbot.waitUntil(is_there, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_state, timeout=PATIENCE_MS)
 
 
-def test_undo_and_closing(
+def test_undo_restores_and_closing_deletes(
     qtbot: QtBot,
     runs: RunsModel,
     link: TrainerLink,
@@ -61,22 +61,22 @@ def test_undo_and_closing(
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
-    """Undo brings all back; who closes the window means what was deleted last."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_LATE_MS)
-    shown = RunsTable(runs)
+    """Undo restores all pending runs; closing the window deletes them at once."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_LONG_UNDO_MS)
+    table = RunsTable(runs)
     deletions = actions.deletions
-    deletions.changed.connect(lambda: shown.set_hidden(deletions.out_of_sight))
+    deletions.changed.connect(lambda: table.set_hidden(deletions.hidden_run_ids))
     first, second = daemon.submit(steps=10), daemon.submit(steps=10)
     for run_id in (first, second):
         _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     actions.delete([first])
     actions.delete([second])
-    assert shown.rowCount() == 0
+    assert table.rowCount() == 0
     assert [notice.message for notice in posted][-1] == "Deleted 2 runs."
     assert posted[-1].topic == posted[0].topic
     assert posted[-1].run is not None
     posted[-1].run()
-    assert shown.rowCount() == 2
+    assert table.rowCount() == 2
 
     actions.delete([second])
     actions.close()
@@ -85,7 +85,7 @@ def test_undo_and_closing(
     assert runs.by_id(first) is not None
 
 
-def test_the_daemon_has_the_last_word(
+def test_rejected_deletions_are_shown_again(
     qtbot: QtBot,
     runs: RunsModel,
     link: TrainerLink,
@@ -94,21 +94,21 @@ def test_the_daemon_has_the_last_word(
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
-    """What it deletes is gone; what it keeps comes back, with the reason."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_SOON_MS)
-    over, live = daemon.submit(steps=10), daemon.submit(steps=1_000_000, rate=100)
-    _wait_for(qtbot, runs, over, RunState.SUCCEEDED)
+    """A run that the daemon rejects to delete is visible again, with a notice."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_SHORT_UNDO_MS)
+    finished, live = daemon.submit(steps=10), daemon.submit(steps=1_000_000, rate=100)
+    _wait_for(qtbot, runs, finished, RunState.SUCCEEDED)
     _wait_for(qtbot, runs, live, RunState.RUNNING)
-    actions.delete([over, live])
-    assert actions.deletions.out_of_sight == {over, live}
-    qtbot.waitUntil(lambda: runs.by_id(over) is None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not actions.deletions.out_of_sight, timeout=PATIENCE_MS)
+    actions.delete([finished, live])
+    assert actions.deletions.hidden_run_ids == {finished, live}
+    qtbot.waitUntil(lambda: runs.by_id(finished) is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not actions.deletions.hidden_run_ids, timeout=PATIENCE_MS)
     assert posted[-1].tone == "bad"
     assert live in posted[-1].message
     assert not actions.deletions.can_undo
 
 
-def test_a_daemon_that_is_away_is_waited_for(
+def test_runs_are_deleted_when_the_daemon_is_back(
     qtbot: QtBot,
     runs: RunsModel,
     link: TrainerLink,
@@ -117,22 +117,22 @@ def test_a_daemon_that_is_away_is_waited_for(
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
-    """What can no longer be undone is deleted when the daemon is back, and nothing is said."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_SOON_MS)
+    """Pending deletions wait for a lost daemon, without an error."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_SHORT_UNDO_MS)
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     daemon.kill()
     qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=PATIENCE_MS)
     with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
         actions.delete([run_id])
-    assert actions.deletions.out_of_sight == {run_id}
+    assert actions.deletions.hidden_run_ids == {run_id}
     assert daemon.start().startswith("ready ")
     qtbot.waitUntil(lambda: runs.by_id(run_id) is None, timeout=PATIENCE_MS)
     assert [notice.tone for notice in posted if notice.tone == "bad"] == []
-    assert not actions.deletions.out_of_sight
+    assert not actions.deletions.hidden_run_ids
 
 
-def test_another_window_deletes_the_same(
+def test_a_run_deleted_by_another_window(
     qtbot: QtBot,
     runs: RunsModel,
     link: TrainerLink,
@@ -141,54 +141,57 @@ def test_another_window_deletes_the_same(
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
-    """Nothing is left to undo, and nobody is told that it failed."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_LATE_MS)
+    """Nothing is left to undo, and no error is posted."""
+    actions = RunActions(link, tasks, notices, runs, undo_ms=_LONG_UNDO_MS)
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     actions.delete([run_id])
     with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
         daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
     assert not actions.deletions.can_undo
-    assert not actions.deletions.out_of_sight
+    assert not actions.deletions.hidden_run_ids
     assert [notice.message for notice in posted] == ["Deleted Echo-v0 echo s1."]
 
 
-class _HeldTasks(Tasks):
-    """Answers are there, and wait to be told until `gate` is opened."""
+class _DelayedTasks(Tasks):
+    """Delivers results when `gate` is set."""
 
     def __init__(self) -> None:
         super().__init__()
         self.gate = threading.Event()
 
-    def run(self, parent: QObject, op: Callable[[], Any], *told: Any) -> None:
-        def held() -> Any:
+    def run(self, parent: QObject, op: Callable[[], Any], *callbacks: Any) -> None:
+        def delayed() -> Any:
             outcome = op()
             assert self.gate.wait(PATIENCE_MS / 1000)
             return outcome
 
-        super().run(parent, held, *told)
+        super().run(parent, delayed, *callbacks)
 
 
-def test_a_late_answer_does_not_undo_what_others_did(
+def test_a_late_answer_does_not_overwrite_newer_records(
     qtbot: QtBot, runs: RunsModel, link: TrainerLink, notices: Notices, daemon: DaemonUnderTest
 ) -> None:
-    """Two windows rename a run: both show the name that came last; a deleted run stays away."""
-    late = _HeldTasks()
-    actions = RunActions(link, late, notices, runs)
+    """If two windows rename a run, the last name is shown; a deleted run stays deleted."""
+    delayed = _DelayedTasks()
+    actions = RunActions(link, delayed, notices, runs)
     run_id, other = daemon.submit(steps=10), daemon.submit(steps=10)
-    for each in (run_id, other):
-        _wait_for(qtbot, runs, each, RunState.SUCCEEDED)
-        actions.rename(each, "mine")
-        qtbot.waitUntil(lambda each=each: _name(runs, each) == "mine", timeout=PATIENCE_MS)  # type: ignore[misc]
+    for renamed in (run_id, other):
+        _wait_for(qtbot, runs, renamed, RunState.SUCCEEDED)
+        actions.rename(renamed, "mine")
+        qtbot.waitUntil(
+            lambda renamed=renamed: _name(runs, renamed) == "mine",  # type: ignore[misc]
+            timeout=PATIENCE_MS,
+        )
     daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, name="theirs"))
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=other))
     qtbot.waitUntil(
         lambda: _name(runs, run_id) == "theirs" and runs.by_id(other) is None, timeout=PATIENCE_MS
     )
-    late.gate.set()
-    qtbot.waitUntil(lambda: not late.is_busy, timeout=PATIENCE_MS)
-    late.close()
-    assert late.join()
+    delayed.gate.set()
+    qtbot.waitUntil(lambda: not delayed.is_busy, timeout=PATIENCE_MS)
+    delayed.close()
+    assert delayed.join()
     assert _name(runs, run_id) == "theirs"
     assert runs.by_id(other) is None
 

@@ -1,4 +1,4 @@
-"""The list of runs: always what the daemon knows, also after it was away."""
+"""RunsModel: the records of all runs, also after a restart of the daemon."""
 
 from collections.abc import Iterator
 
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.process
 def runs(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
-    made = RunsModel(link, tasks, ticker, notices)
-    qtbot.waitUntil(lambda: made.is_listed, timeout=PATIENCE_MS)
-    yield made
-    made.close()
-    assert made.join(10)
+    model = RunsModel(link, tasks, ticker, notices)
+    qtbot.waitUntil(lambda: model.is_listed, timeout=PATIENCE_MS)
+    yield model
+    model.close()
+    assert model.join(10)
 
 
 def _state(runs: RunsModel, run_id: str) -> RunState | None:
@@ -38,10 +38,10 @@ def _state(runs: RunsModel, run_id: str) -> RunState | None:
     return run.state if run else None
 
 
-def test_a_run_from_its_start_to_its_end(
+def test_the_life_of_a_run(
     qtbot: QtBot, runs: RunsModel, tasks: Tasks, link: TrainerLink, daemon: DaemonUnderTest
 ) -> None:
-    """It appears, its figures come, it is named, tagged, put away and brought back."""
+    """It is listed with its stats, renamed, tagged, exported, archived and restored."""
     notices = Notices()
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
@@ -50,20 +50,20 @@ def test_a_run_from_its_start_to_its_end(
     qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.SUCCEEDED, timeout=PATIENCE_MS)
 
     def run() -> RunRecord:
-        (known,) = runs.runs
-        return known
+        (record,) = runs.runs
+        return record
 
     assert run().digest.steps == 3000
     assert run().digest.disk_bytes
     assert not actions.can_stop(run())
     assert runs.running_count == 0
-    shown = RunsTable(runs)
-    trend = shown.index(0, RunColumn.TREND)
+    table = RunsTable(runs)
+    trend = table.index(0, RunColumn.TREND)
     qtbot.waitUntil(lambda: len(trend.data(TREND_ROLE)) > 10, timeout=PATIENCE_MS)
-    assert shown.index(0, RunColumn.DISK).data().endswith("B")
+    assert table.index(0, RunColumn.DISK).data().endswith("B")
 
-    shown.rename_requested.connect(actions.rename)
-    assert shown.setData(shown.index(0, RunColumn.RUN), "  my run ")
+    table.rename_requested.connect(actions.rename)
+    assert table.setData(table.index(0, RunColumn.RUN), "  my run ")
     qtbot.waitUntil(lambda: run().name == "my run", timeout=PATIENCE_MS)
     actions.change_tags([run_id], ["paper", "baseline"])
     qtbot.waitUntil(lambda: set(run().tags) == {"paper", "baseline"}, timeout=PATIENCE_MS)
@@ -71,7 +71,7 @@ def test_a_run_from_its_start_to_its_end(
     qtbot.waitUntil(lambda: set(run().tags) == {"new", "baseline"}, timeout=PATIENCE_MS)
     actions.write_note(run_id, "first line\nsecond line ")
     qtbot.waitUntil(lambda: run().note == "first line\nsecond line", timeout=PATIENCE_MS)
-    assert shown.index(0, RunColumn.NOTE).data() == "first line"
+    assert table.index(0, RunColumn.NOTE).data() == "first line"
 
     actions.export(run_id)
     qtbot.waitUntil(lambda: len(posted) == 2, timeout=PATIENCE_MS)
@@ -81,28 +81,28 @@ def test_a_run_from_its_start_to_its_end(
     posted.clear()
 
     actions.archive([run_id])
-    qtbot.waitUntil(lambda: shown.rowCount() == 0 and bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 0 and bool(posted), timeout=PATIENCE_MS)
     assert posted[0].action == "Undo"
     assert posted[0].run is not None
     posted[0].run()
-    qtbot.waitUntil(lambda: shown.rowCount() == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 1, timeout=PATIENCE_MS)
 
 
-def test_a_failed_run_says_why(qtbot: QtBot, runs: RunsModel, daemon: DaemonUnderTest) -> None:
-    """In its row, and what to do in the tooltip."""
+def test_a_failed_run_has_a_reason(qtbot: QtBot, runs: RunsModel, daemon: DaemonUnderTest) -> None:
+    """The reason is in its row, and the remedy in the tool tip."""
     run_id = daemon.submit(steps=10, exit_code=3)
     qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.FAILED, timeout=PATIENCE_MS)
     failed = runs.by_id(run_id)
     assert failed is not None
-    shown = RunsTable(runs)
-    assert failed.reason in shown.index(0, RunColumn.STATE).data()
-    assert failed.remedy in shown.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    table = RunsTable(runs)
+    assert failed.reason in table.index(0, RunColumn.STATE).data()
+    assert failed.remedy in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_a_daemon_that_dies_and_comes_back(
+def test_a_restarted_daemon(
     qtbot: QtBot, runs: RunsModel, link: TrainerLink, daemon: DaemonUnderTest
 ) -> None:
-    """The list goes on, with what happened meanwhile."""
+    """The list continues, including missed changes."""
     run_id = daemon.submit(steps=1_000_000, rate=200)
     qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.RUNNING, timeout=PATIENCE_MS)
     daemon.kill()

@@ -1,4 +1,4 @@
-"""The run that all panels are about: its papers come, and are new when something happens."""
+"""SelectedRun: the metadata of the selected run is fetched and updated."""
 
 from collections.abc import Iterator
 
@@ -19,39 +19,41 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def shown(
+def selected(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, ticker, notices)
-    made = SelectedRun(link, tasks, runs)
-    yield made
+    model = SelectedRun(link, tasks, runs)
+    yield model
     runs.close()
     assert runs.join(10)
 
 
-def test_papers_follow_the_run(qtbot: QtBot, shown: SelectedRun, daemon: DaemonUnderTest) -> None:
-    """Configuration and descriptor at once, the history again when its state is another."""
+def test_metadata_follows_the_run(
+    qtbot: QtBot, selected: SelectedRun, daemon: DaemonUnderTest
+) -> None:
+    """Configuration and descriptor are fetched, and again when the state changes."""
     run_id = daemon.submit(steps=200, rate=400, episode_length=20)
-    shown.show(run_id)
-    assert not shown.is_known
-    qtbot.waitUntil(lambda: shown.is_known, timeout=PATIENCE_MS)
-    assert shown.config is not None
-    assert shown.config.worker == "echo_worker"
-    assert shown.descriptor is not None
-    assert shown.directory == daemon.home.run(run_id).path
+    selected.select(run_id)
+    assert not selected.is_known
+    qtbot.waitUntil(lambda: selected.is_known, timeout=PATIENCE_MS)
+    assert selected.config is not None
+    assert selected.config.worker == "echo_worker"
+    assert selected.descriptor is not None
+    assert selected.directory == daemon.home.run(run_id).path
 
-    def is_over() -> bool:
-        details = shown.details
+    def has_succeeded() -> bool:
+        details = selected.details
         return details is not None and details.run.state is RunState.SUCCEEDED
 
-    qtbot.waitUntil(is_over, timeout=PATIENCE_MS)
-    shown.show("")
-    assert shown.run is None
-    assert not shown.is_known
+    qtbot.waitUntil(has_succeeded, timeout=PATIENCE_MS)
+    selected.select("")
+    assert selected.run is None
+    assert not selected.is_known
 
 
-def test_a_run_that_is_not_there(qtbot: QtBot, shown: SelectedRun) -> None:
-    """The reason is kept, for whoever shows it."""
-    shown.show("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    qtbot.waitUntil(lambda: shown.problem is not None, timeout=PATIENCE_MS)
-    assert not shown.is_known
+def test_an_unknown_run(qtbot: QtBot, selected: SelectedRun) -> None:
+    """The error is available as `problem`."""
+    selected.select("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    qtbot.waitUntil(lambda: selected.problem is not None, timeout=PATIENCE_MS)
+    assert not selected.is_known

@@ -1,4 +1,4 @@
-"""The session for the UI thread: what is asked early waits, and what was started here ends here."""
+"""SessionService: early requests wait, and own sessions end when it closes."""
 
 from pathlib import Path
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.process
 LAKE = SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False}, seed=1)
 
 
-def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_the_window(
+def test_an_early_request_starts_with_the_daemon_and_ends_on_close(
     daemon: DaemonUnderTest, ticker: UiTicker, qtbot: QtBot
 ) -> None:
-    """Its picture and its beginning come by themselves; nothing of it goes on after closing."""
+    """Frame and first line are delivered; the run ends when the service closes."""
     link = TrainerLink(daemon.home)
     sessions = SessionService(link, ticker)
     lines: list[object] = []
@@ -42,27 +42,27 @@ def test_a_session_asked_for_early_begins_once_there_is_a_daemon_and_ends_with_t
     assert link.join(10)
 
 
-def test_a_session_that_was_only_attached_to_goes_on(
+def test_an_attached_session_continues_after_close(
     link: TrainerLink, ticker: UiTicker, qtbot: QtBot
 ) -> None:
-    """Somebody else plays it; who came to watch leaves it alone."""
-    players, watchers = SessionService(link, ticker), SessionService(link, ticker)
-    players.start(LAKE)
-    qtbot.waitUntil(lambda: players.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
-    run_id = players.state.run_id
-    watchers.attach(run_id)
-    qtbot.waitUntil(lambda: watchers.newest_frame is not None, timeout=PATIENCE_MS)
-    watchers.close()
-    assert watchers.join(20)
+    """Only its owner stops a session."""
+    owner, observer = SessionService(link, ticker), SessionService(link, ticker)
+    owner.start(LAKE)
+    qtbot.waitUntil(lambda: owner.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    run_id = owner.state.run_id
+    observer.attach(run_id)
+    qtbot.waitUntil(lambda: observer.newest_frame is not None, timeout=PATIENCE_MS)
+    observer.close()
+    assert observer.join(20)
     assert link.client.run(run_id).run.state is RunState.RUNNING
-    players.close()
-    assert players.join(20)
+    owner.close()
+    assert owner.join(20)
 
 
-def test_a_session_asked_for_just_before_closing_ends_too(
+def test_a_session_requested_just_before_closing_ends(
     link: TrainerLink, ticker: UiTicker, qtbot: QtBot
 ) -> None:
-    """Also after one that was over already: no run is left that nobody plays."""
+    """Also if the previous session was finished: no run is left behind."""
     sessions = SessionService(link, ticker)
     sessions.start(LAKE)
     qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
@@ -77,13 +77,11 @@ def test_a_session_asked_for_just_before_closing_ends_too(
     )
 
 
-def test_a_session_that_waits_for_a_daemon_can_be_called_off(
-    tmp_path: Path, ticker: UiTicker
-) -> None:
-    """Whoever shows it is told."""
+def test_a_waiting_session_can_be_cancelled(tmp_path: Path, ticker: UiTicker) -> None:
+    """The change is emitted."""
     sessions = SessionService(TrainerLink(Home(tmp_path)), ticker)
     sessions.start(LAKE)
-    told: list[bool] = []
-    sessions.changed.connect(lambda: told.append(sessions.is_waiting_for_daemon))
+    states: list[bool] = []
+    sessions.changed.connect(lambda: states.append(sessions.is_waiting_for_daemon))
     sessions.stop()
-    assert told == [False]
+    assert states == [False]

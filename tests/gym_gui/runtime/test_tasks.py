@@ -1,4 +1,4 @@
-"""Slow work never holds up the window, and what comes of it arrives there."""
+"""Tasks: blocking work on threads, results on the UI thread."""
 
 import threading
 from functools import partial
@@ -11,72 +11,72 @@ from mosaic.contract.errors import UserError
 
 
 def test_the_result_arrives_on_the_ui_thread(tasks: Tasks, qtbot: QtBot) -> None:
-    """`op` runs elsewhere; its result is handed over where widgets may be touched."""
-    owner, seen = QObject(), []
+    """`op` is called on another thread."""
+    owner, calls = QObject(), []
 
     tasks.run(
         owner,
         threading.get_ident,
-        lambda worker: seen.append((worker, threading.get_ident())),
+        lambda worker: calls.append((worker, threading.get_ident())),
     )
 
-    qtbot.waitUntil(lambda: bool(seen))
-    worker, receiver = seen[0]
+    qtbot.waitUntil(lambda: bool(calls))
+    worker, receiver = calls[0]
     assert worker != receiver == threading.get_ident()
 
 
-def test_an_error_that_nobody_asked_for_is_shown(tasks: Tasks, qtbot: QtBot) -> None:
-    """A user error without a handler becomes `failed`, with its remedy."""
+def test_an_error_without_a_callback_is_emitted(tasks: Tasks, qtbot: QtBot) -> None:
+    """A `UserError` without a failure callback is emitted as `failed`."""
 
-    def refuse() -> None:
-        raise UserError("It is full.", remedy="Free some space.", code="T1")
+    def fail() -> None:
+        raise UserError("The disk is full.", remedy="Free some space.", code="T1")
 
-    with qtbot.waitSignal(tasks.failed) as told:
-        tasks.run(QObject(tasks), refuse)
+    with qtbot.waitSignal(tasks.failed) as blocker:
+        tasks.run(QObject(tasks), fail)
 
-    assert told.args[0].remedy == "Free some space."
+    assert blocker.args[0].remedy == "Free some space."
 
 
-def test_nobody_is_called_back_who_is_gone(tasks: Tasks, qtbot: QtBot) -> None:
-    """A view that was closed meanwhile is left alone."""
+def test_a_deleted_parent_gets_no_callback(tasks: Tasks, qtbot: QtBot) -> None:
+    """For example a view that was closed since."""
     owner, proceed = QObject(), threading.Event()
-    seen: list[bool] = []
-    tasks.run(owner, proceed.wait, seen.append)
+    results: list[bool] = []
+    tasks.run(owner, proceed.wait, results.append)
 
     with qtbot.waitSignal(owner.destroyed):
         owner.deleteLater()
     proceed.set()
 
     qtbot.waitUntil(lambda: not tasks.is_busy)
-    assert seen == []
+    assert results == []
 
 
-def test_closing_does_not_wait_for_what_takes_too_long(qtbot: QtBot) -> None:
-    """A task that hangs holds up neither the closing of the window nor the end of the process."""
-    tasks, begun, proceed = Tasks(), threading.Event(), threading.Event()
-    seen: list[None] = []
+def test_close_does_not_wait_for_blocked_tasks(qtbot: QtBot) -> None:
+    """A blocked task delays neither closing the window nor the end of the process."""
+    tasks, started, proceed = Tasks(), threading.Event(), threading.Event()
+    results: list[None] = []
 
-    def hang() -> None:
-        begun.set()
+    def block() -> None:
+        started.set()
         proceed.wait()
 
-    tasks.run(QObject(tasks), hang, seen.append)
-    qtbot.waitUntil(begun.is_set)
-    hung = [thread for thread in threading.enumerate() if thread.name.startswith("task")]
+    tasks.run(QObject(tasks), block, results.append)
+    qtbot.waitUntil(started.is_set)
+    blocked = [thread for thread in threading.enumerate() if thread.name.startswith("task")]
     tasks.close()
 
     assert not tasks.join(0.0)
-    assert all(thread.daemon for thread in hung)
+    assert all(thread.daemon for thread in blocked)
     proceed.set()
     assert tasks.join()
-    assert seen == []
+    assert results == []
 
 
-def test_many_at_once_are_all_carried_out(tasks: Tasks, qtbot: QtBot) -> None:
-    """More than there are threads: none is forgotten, and none is done twice."""
-    seen: list[int] = []
+def test_more_tasks_than_threads(tasks: Tasks, qtbot: QtBot) -> None:
+    """Each is called exactly once."""
+    results: list[int] = []
     for number in range(100):
-        tasks.run(tasks, partial(abs, number), seen.append)
+        tasks.run(tasks, partial(abs, number), results.append)
 
     qtbot.waitUntil(lambda: not tasks.is_busy)
-    assert sorted(seen) == list(range(100))
+    assert sorted(results) == list(range(100))

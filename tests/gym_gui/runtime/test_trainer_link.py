@@ -1,4 +1,4 @@
-"""The connection to the daemon: found, lost, and found again, with the window always there."""
+"""TrainerLink: connected, lost and restored."""
 
 import os
 import signal
@@ -15,10 +15,10 @@ from tests.support.daemon import DaemonUnderTest
 pytestmark = pytest.mark.process
 
 
-def test_a_daemon_that_was_killed_is_found_again(
+def test_a_killed_daemon_is_restarted(
     link: TrainerLink, daemon: DaemonUnderTest, qtbot: QtBot
 ) -> None:
-    """The link says that it is lost, and recovers with the same client once a daemon serves."""
+    """The state is `LOST`, and the same client recovers with a new daemon."""
     client = link.client
     endpoint = Endpoint.read(daemon.home.endpoint)
     assert endpoint is not None
@@ -36,16 +36,16 @@ def test_a_daemon_that_was_killed_is_found_again(
     client.shutdown()
 
 
-def test_without_a_daemon_it_says_so(
+def test_without_a_daemon_the_link_fails(
     tmp_path_factory: pytest.TempPathFactory, qtbot: QtBot
 ) -> None:
-    """A window that may not start one still comes up, with the reason and the remedy."""
-    made = TrainerLink(Home(tmp_path_factory.mktemp("empty")))
-    made.open(start=False)
+    """If it must not start a daemon, the problem has a remedy."""
+    link = TrainerLink(Home(tmp_path_factory.mktemp("empty")))
+    link.open(start=False)
 
-    qtbot.waitUntil(lambda: made.state is LinkState.FAILED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: link.state is LinkState.FAILED, timeout=PATIENCE_MS)
 
-    assert made.problem is not None
-    assert made.problem.remedy
-    made.close()
-    assert made.join(10)
+    assert link.problem is not None
+    assert link.problem.remedy
+    link.close()
+    assert link.join(10)

@@ -1,4 +1,4 @@
-"""Where and when garbage is collected while there is a window."""
+"""UiCollection: garbage is collected on the UI thread only."""
 
 import gc
 import subprocess
@@ -18,39 +18,36 @@ TIMEOUT_S = 60
 
 
 def make_garbage(destroyed_on: list[int]) -> None:
-    """A Qt object that nothing but itself refers to."""
-    alone = QObject()
-    alone.itself = alone  # type: ignore[attr-defined]
-    weakref.finalize(alone, lambda: destroyed_on.append(threading.get_ident()))
+    """Create a Qt object that only references itself."""
+    cyclic = QObject()
+    cyclic.itself = cyclic  # type: ignore[attr-defined]
+    weakref.finalize(cyclic, lambda: destroyed_on.append(threading.get_ident()))
 
 
-def allocate(kept: list[list[int]]) -> None:
-    """Enough objects for a collection to be due."""
-    kept += ([number] for number in range(10_000))
+def allocate(objects: list[list[int]]) -> None:
+    """Allocate enough objects for a collection to be due."""
+    objects += ([number] for number in range(10_000))
 
 
 def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
-    """Even if all allocations, and so all reasons to collect, are on another thread.
-
-    Every test of the window has such a collection.
-    """
+    """Even if all allocations are on another thread. `conftest` creates the collection."""
     destroyed_on: list[int] = []
-    kept: list[list[int]] = []
+    objects: list[list[int]] = []
     make_garbage(destroyed_on)
-    worker = threading.Thread(target=allocate, args=(kept,))
+    worker = threading.Thread(target=allocate, args=(objects,))
     worker.start()
     worker.join()
     assert not destroyed_on
 
     def check() -> None:
-        allocate(kept)
+        allocate(objects)
         assert destroyed_on == [threading.get_ident()]
 
     qtbot.waitUntil(check, timeout=PATIENCE_MS)
 
 
 def test_close_collects_and_leaves_the_automatic_collector_off() -> None:
-    """The window's objects are destroyed after it, and must not start a collection."""
+    """Objects of the window are destroyed later, which must not start a collection."""
     destroyed_on: list[int] = []
     collection = UiCollection()
     make_garbage(destroyed_on)
@@ -60,7 +57,7 @@ def test_close_collects_and_leaves_the_automatic_collector_off() -> None:
 
 
 def test_destroying_qt_objects_after_close_does_not_deadlock() -> None:
-    """With the automatic collector on, the first of 20 rounds waits for a mutex that it holds."""
+    """With the automatic collector, the first of 20 rounds would deadlock on a mutex."""
     finished = subprocess.run(
         [sys.executable, PROGRAM], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )

@@ -1,4 +1,4 @@
-"""The ticker beats while there is something to do, and costs nothing otherwise."""
+"""UiTicker: ticks only while a listener is busy."""
 
 import sys
 import threading
@@ -11,70 +11,70 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.mailbox import Mailbox
 
 
-def test_it_rests_when_nobody_has_anything_to_do(ticker: UiTicker, qtbot: QtBot) -> None:
+def test_it_stops_when_all_listeners_are_idle(ticker: UiTicker, qtbot: QtBot) -> None:
     """An idle window has no timer."""
     ticker.subscribe(QObject(ticker), lambda: False)
 
     qtbot.waitUntil(lambda: not ticker.is_ticking)
 
 
-def test_a_letter_from_a_thread_wakes_it(ticker: UiTicker, qtbot: QtBot) -> None:
-    """What a stream puts into a mailbox reaches the listener, also after a rest."""
+def test_a_mailbox_wakes_it(ticker: UiTicker, qtbot: QtBot) -> None:
+    """Items of a thread reach the listener, also while the ticker is stopped."""
     box: Mailbox[int] = Mailbox(ticker.wake)
-    seen: list[int] = []
+    received: list[int] = []
 
-    def look() -> bool:
+    def drain() -> bool:
         items = box.take()
-        seen.extend(items)
+        received.extend(items)
         return bool(items)
 
-    ticker.subscribe(QObject(ticker), look)
+    ticker.subscribe(QObject(ticker), drain)
     qtbot.waitUntil(lambda: not ticker.is_ticking)
 
     thread = threading.Thread(target=lambda: [box.put(number) for number in range(100)])
     thread.start()
 
-    qtbot.waitUntil(lambda: seen == list(range(100)))
+    qtbot.waitUntil(lambda: received == list(range(100)))
     thread.join()
 
 
-def test_a_full_mailbox_waits_instead_of_losing(qtbot: QtBot) -> None:
-    """Nothing is dropped: the putting thread stands still until there is room."""
+def test_a_full_mailbox_blocks_the_producer(qtbot: QtBot) -> None:
+    """No item is dropped."""
     box: Mailbox[int] = Mailbox(lambda: None, capacity=3)
     thread = threading.Thread(target=lambda: [box.put(number) for number in range(10)])
     thread.start()
-    seen: list[int] = []
+    received: list[int] = []
 
-    def take() -> bool:
-        seen.extend(box.take())
-        return len(seen) == 10
+    def drain_all() -> bool:
+        received.extend(box.take())
+        return len(received) == 10
 
-    qtbot.waitUntil(take)
+    qtbot.waitUntil(drain_all)
 
-    assert seen == list(range(10))
+    assert received == list(range(10))
     thread.join()
 
 
-def test_a_bug_of_one_listener_is_told_and_keeps_nobody_else_waiting(
+def test_an_exception_of_one_listener_does_not_affect_others(
     ticker: UiTicker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever comes after it in the list is still called."""
-    told: list[type[BaseException]] = []
-    monkeypatch.setattr(sys, "excepthook", lambda kind, *_: told.append(kind))
-    seen: list[bool] = []
+    """It is passed to `sys.excepthook`, and the next listener is called."""
+    errors: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, *_: errors.append(kind))
+    received: list[bool] = []
 
-    def break_once() -> bool:
-        if not told:
+    def raise_once() -> bool:
+        if not errors:
             raise LookupError
         return False
 
-    def look() -> bool:
-        seen.append(bool(told))
+    def listen() -> bool:
+        received.append(bool(errors))
         return False
 
-    ticker.subscribe(QObject(ticker), break_once)
-    ticker.subscribe(QObject(ticker), look)
+    ticker.subscribe(QObject(ticker), raise_once)
+    ticker.subscribe(QObject(ticker), listen)
 
-    qtbot.waitUntil(lambda: bool(seen))
-    assert seen[0]
-    assert told == [LookupError]
+    qtbot.waitUntil(lambda: bool(received))
+    assert received[0]
+    assert errors == [LookupError]

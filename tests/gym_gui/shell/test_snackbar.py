@@ -63,8 +63,8 @@ def test_the_action_closes_the_notice(bar: Snackbar, notices: Notices) -> None:
 def test_a_notice_with_a_topic_is_shown_first(bar: Snackbar, notices: Notices) -> None:
     """It replaces the notice of the same topic, until it is withdrawn."""
     notices.post("Saved.")
-    notices.offer("Deleted 1 run.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
-    notices.offer("Deleted 2 runs.", "Undo", bar.update, topic="deleted", stays_ms=10_000)
+    notices.offer("Deleted 1 run.", "Undo", bar.update, topic="deleted", duration_ms=10_000)
+    notices.offer("Deleted 2 runs.", "Undo", bar.update, topic="deleted", duration_ms=10_000)
     assert bar.current is not None
     assert (bar.current.message, bar.pending) == ("Deleted 2 runs.", 1)
     notices.withdraw("other")

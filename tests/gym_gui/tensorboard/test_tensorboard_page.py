@@ -81,7 +81,7 @@ def test_export_and_open_a_run_without_event_files(
     give_bundles(daemon.home, "cleanrl_worker")
     assert _displays(page, "No run selected")
     run_id = _finished(qtbot, model, daemon)
-    model.selected.show(run_id)
+    model.selected.select(run_id)
     qtbot.waitUntil(lambda: _displays(page, "has written no event files"), timeout=PATIENCE_MS)
     start = _button(page, "Start TensorBoard")
     assert not start.isEnabled()

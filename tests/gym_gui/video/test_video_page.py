@@ -10,10 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeModel
+from gym_gui.runtime.run_metadata import VideoFile
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.runtime.video_files import VideoFile
 from gym_gui.video.model import VideoModel
 from gym_gui.video.view import VideoPage
 from mosaic.contract.layout import Home

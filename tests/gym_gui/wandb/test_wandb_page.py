@@ -95,7 +95,7 @@ def test_an_offline_run_is_found_while_active(
 ) -> None:
     """Waiting at first; then its values, its upload command and its state."""
     run_id = _submit(link, steps=1_000_000, enabled=True, mode="offline", project="mine")
-    selected.show(run_id)
+    selected.select(run_id)
     qtbot.waitUntil(lambda: "Waiting for W&B to start" in _displayed(page), timeout=PATIENCE_MS)
     records = some_records()
     folder = wandb_folder(daemon.run(run_id).wandb, records[:-1])
@@ -133,15 +133,15 @@ def test_a_damaged_file_and_a_run_without_files(
 ) -> None:
     """Unreadable records are counted; a tracked run without files is reported."""
     run_id = _submit(link, enabled=True, mode="offline")
-    selected.show(run_id)
+    selected.select(run_id)
     qtbot.waitUntil(lambda: "No W&B files" in _displayed(page), timeout=PATIENCE_MS)
     wandb_folder(daemon.run(run_id).wandb, [b"\xff\xff", *some_records()[:-1]])
     page.hide()
     page.show()
     qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=PATIENCE_MS)
-    selected.show("")
+    selected.select("")
     qtbot.waitUntil(lambda: "No run selected" in _displayed(page), timeout=PATIENCE_MS)
-    selected.show(run_id)
+    selected.select(run_id)
     qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=PATIENCE_MS)
 
 
@@ -150,7 +150,7 @@ def test_an_untracked_run_shows_how_to_track(
 ) -> None:
     """The hint is displayed; the key can be set and the connection tested."""
     assert "No run selected" in _displayed(page)
-    selected.show(_submit(link, enabled=False))
+    selected.select(_submit(link, enabled=False))
     qtbot.waitUntil(
         lambda: "Enable --track and login to use W&B" in _displayed(page), timeout=PATIENCE_MS
     )
@@ -194,7 +194,7 @@ def test_an_online_run_is_opened(
 ) -> None:
     """Its address and its proxy."""
     address = "https://wandb.ai/lab/cleanRL/runs/abc"
-    selected.show(_submit(link, enabled=True))
+    selected.select(_submit(link, enabled=True))
     qtbot.waitUntil(lambda: selected.is_known, timeout=PATIENCE_MS)
     monkeypatch.setattr(SelectedRun, "manifest", ArtifactManifest(wandb_url=address))
     monkeypatch.setenv("WANDB_VPN_HTTPS_PROXY", "http://proxy:8080")

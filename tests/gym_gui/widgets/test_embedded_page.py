@@ -33,6 +33,6 @@ def test_the_setting_is_saved_if_web_engine_is_installed() -> None:
     remembered = Remembered()
     choice = EmbeddedChoice(remembered)
     assert not choice.is_on
-    choice.choose(True)
-    assert choice.is_on == _HAS_WEB_ENGINE == (not choice.why_not)
+    choice.set_on(True)
+    assert choice.is_on == _HAS_WEB_ENGINE == (not choice.disabled_reason)
     assert EmbeddedChoice(remembered).is_on == _HAS_WEB_ENGINE

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 
 from gym_gui.beliefs.feed.bdi_state import BdiEntry, StepPosition
 from gym_gui.runtime.run_stream import RunStream
-from gym_gui.runtime.stream_thread import Closable
+from gym_gui.runtime.stream_thread import ClosableStream
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
@@ -42,7 +42,7 @@ class BdiStream(RunStream[BdiEntry]):
     def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(link, ticker, "BDI changes of a run", _MAX_BATCH, parent)
 
-    def read(self, client: "TrainerClient", run_id: str) -> Closable[BdiEntry]:
+    def open_stream(self, client: "TrainerClient", run_id: str) -> ClosableStream[BdiEntry]:
         return BdiEntries(
             client.events(run_id, follow=True), lambda agent: _last_step(client, run_id, agent)
         )
@@ -163,7 +163,7 @@ class BdiEntries:
     """
 
     def __init__(
-        self, stream: Closable[EventLine], last_step: Callable[[str], StepPosition | None]
+        self, stream: ClosableStream[EventLine], last_step: Callable[[str], StepPosition | None]
     ) -> None:
         """`last_step` is called per agent when the run has finished; empty name: all agents."""
         self._stream = stream

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.beliefs.feed.bdi_state import BdiChange, BdiEntry, StepPosition
-from gym_gui.runtime.models import run_text
 from mosaic.contract.events import absolute_time
+from mosaic.contract.formatting import format_clock
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -150,7 +150,7 @@ class BdiTimeline(QAbstractListModel):
             return ""
         when = absolute_time(t, self.run_started)
         if when < _EPOCH_S:
-            return run_text.duration(max(0.0, when))
+            return format_clock(max(0.0, when))
         return f"{datetime.fromtimestamp(when):%H:%M:%S}"  # noqa: DTZ006 - local time
 
 

@@ -239,7 +239,7 @@ class BeliefsModel(QObject):
         self._cache.show(run_id)
         self.when = "replay" if self.can_replay else "now"
         self.timeline.show((), "", self.timeline.needle)
-        self._feed.show(run_id)
+        self._feed.follow(run_id)
         self._update()
 
     def _on_tick(self) -> bool:

@@ -11,7 +11,7 @@ from gym_gui.charts.feed.curve_scores import LAST
 from gym_gui.charts.model.chart_confidence import BAND_TEXT, mean_and_half
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.charts.model.chart_scores import GROUP_ROLE, NOTHING, SORT_ROLE, ScoresTable, aligned
-from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -46,8 +46,8 @@ class _Row:
     def score_text(self) -> str:
         if self.mean is None:
             return NOTHING
-        half = "" if self.half is None else f" ± {run_text.number(self.half)}"
-        return f"{run_text.number(self.mean)}{half}"
+        half = "" if self.half is None else f" ± {format_decimal(self.half)}"
+        return f"{format_decimal(self.mean)}{half}"
 
 
 class GroupScores(QAbstractTableModel):
@@ -132,8 +132,8 @@ def _text(row: _Row, column: GroupColumn) -> str:
         case GroupColumn.MEAN:
             return row.score_text
         case GroupColumn.LOWEST:
-            return run_text.number(min(row.values, default=None)) or NOTHING
-    return run_text.number(max(row.values, default=None)) or NOTHING
+            return format_decimal(min(row.values, default=None)) or NOTHING
+    return format_decimal(max(row.values, default=None)) or NOTHING
 
 
 def _sort_value(row: _Row, column: GroupColumn) -> object:

@@ -21,6 +21,7 @@ from gym_gui.charts.feed.curve_scores import LAST, Score
 from gym_gui.charts.feed.curves import ChartRunInfo
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
@@ -174,10 +175,10 @@ class ScoresTable(QAbstractTableModel):
                 style = run_text.STATE_STYLES[run.state]
                 return "event files" if row.info.folder else f"{style.symbol} {style.word}"
             case ScoreColumn.STEPS:
-                return run_text.integer(score.step if score else run.digest.steps_done)
+                return format_integer(score.step if score else run.digest.steps_done)
             case ScoreColumn.LAST:
-                return run_text.number(score.last if score else None) or NOTHING
-        return run_text.number(score.best if score else None) or NOTHING
+                return format_decimal(score.last if score else None) or NOTHING
+        return format_decimal(score.best if score else None) or NOTHING
 
     def _sort_value(self, row: ScoreRow, column: ScoreColumn) -> object:
         score = self.score(row.run_id)

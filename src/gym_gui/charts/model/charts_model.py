@@ -116,7 +116,9 @@ class ChartsModel(QObject):
 
     def show_folder(self, folder: Path) -> None:
         """Show event files without a MOSAIC run; each folder with event files is like a run."""
-        self._tasks.run(self, lambda: folders_with_events(folder), self.show, self._notices.fail)
+        self._tasks.run(
+            self, lambda: folders_with_events(folder), self.show, self._notices.post_error
+        )
 
     def set_visible(self, is_visible: bool) -> None:
         """Set whether the tab is visible; nothing is fetched while it is not."""
@@ -219,7 +221,7 @@ class ChartsModel(QObject):
             self,
             lambda: find_episode(client, info, step, value),
             emit,
-            self._notices.fail,
+            self._notices.post_error,
         )
 
     def save_scores(self) -> None:

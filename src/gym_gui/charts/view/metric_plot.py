@@ -16,7 +16,7 @@ from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.model.plot_data import PlotData, RunTrace, nearest_point, value_at
 from gym_gui.charts.view.run_legend import band_colour, raw_colour, run_colour
-from gym_gui.runtime.models.number_text import significant
+from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.plots.plot_axes import XAxis, YAxis, format_x, style_axes
 from gym_gui.widgets.plots.plot_items import Band, Dot, Line, Lines, Marks
@@ -395,7 +395,7 @@ class MetricPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             self._readout.hide()
             return
         rows = [
-            ReadoutRow(colour, name, significant(10**y if plot_data.is_log else y))
+            ReadoutRow(colour, name, format_significant(10**y if plot_data.is_log else y))
             for name, y, colour in values
         ]
         header = f"{format_x(x, self._model.axis)} · click to replay"

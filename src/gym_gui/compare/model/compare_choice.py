@@ -14,6 +14,7 @@ from PySide6.QtCore import (
 )
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal
 from gym_gui.runtime.models.runs_model import RunsModel
 from mosaic.contract.runs import RunRecord
 
@@ -169,4 +170,4 @@ def _text(run: RunRecord, column: ChoiceColumn) -> str:
             return run.env_id
         case ChoiceColumn.STATE:
             return run_text.state_text(run)
-    return run_text.number(run.digest.mean_return)
+    return format_decimal(run.digest.mean_return)

@@ -90,7 +90,9 @@ class CompareModel(QObject):
         """Why no run can be replayed; empty if one can, or if that is not known yet."""
         known = [run for run_id in self.run_ids if (run := self.runs.by_id(run_id)) is not None]
         is_known = len(known) == len(self.run_ids)
-        return _NO_STEPS if is_known and all(run_tabs.no_replay(run) for run in known) else ""
+        return (
+            _NO_STEPS if is_known and all(run_tabs.no_replay_reason(run) for run in known) else ""
+        )
 
     # Commands.
 
@@ -105,7 +107,8 @@ class CompareModel(QObject):
         if not {self.left, self.right} <= set(requested) or self.left == self.right:
             # Runs that can be replayed come first.
             ordered = sorted(
-                requested, key=lambda run_id: bool(run_tabs.no_replay(self.runs.by_id(run_id)))
+                requested,
+                key=lambda run_id: bool(run_tabs.no_replay_reason(self.runs.by_id(run_id))),
             )
             self.left, self.right = (*ordered, "", "")[:2]
             self._clear_replays()
@@ -155,7 +158,7 @@ class CompareModel(QObject):
             self,
             lambda: (best_episode(client, left), best_episode(client, right)),
             apply,
-            self._notices.fail,
+            self._notices.post_error,
         )
         self.changed.emit()
 
@@ -213,7 +216,7 @@ class CompareModel(QObject):
                 self.choose_last()
 
         def reject(error: UserError) -> None:
-            self._notices.fail(error)
+            self._notices.post_error(error)
             apply([])
 
         self._tasks.run(self, lambda: find_pairs(client, left, right), apply, reject)

@@ -5,8 +5,8 @@ from typing import Any
 
 from gym_gui.compare.feed.compare_pairs import EpisodePair
 from gym_gui.compare.model.side_by_side_model import SideBySideModel
+from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.notices import Tone
-from gym_gui.runtime.models.number_text import significant
 
 _MAX_VALUE_CHARACTERS = 24
 
@@ -15,7 +15,8 @@ def pair_text(pair: EpisodePair) -> str:
     """`seed 3 · # 0 and # 0 · return 10 and 9`."""
     parts = [pair.origin.text, f"# {pair.left:,} and # {pair.right:,}"]
     if pair.left_return is not None and pair.right_return is not None:
-        parts.append(f"return {significant(pair.left_return)} and {significant(pair.right_return)}")
+        left, right = format_significant(pair.left_return), format_significant(pair.right_return)
+        parts.append(f"return {left} and {right}")
     return " · ".join(parts)
 
 
@@ -55,7 +56,9 @@ def divergence_text(replays: SideBySideModel) -> str:
             values = f"{_short(divergence.left)} and {_short(divergence.right)}"
             return f"{prefix} different actions, {values}"
         case "reward":
-            values = f"{significant(divergence.left)} and {significant(divergence.right)}"
+            values = (
+                f"{format_significant(divergence.left)} and {format_significant(divergence.right)}"
+            )
             return f"{prefix} different rewards, {values}"
         case "observation":
             return f"{prefix} different observations"

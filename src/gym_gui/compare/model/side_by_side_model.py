@@ -9,7 +9,7 @@ from gym_gui.compare.feed.compare_pairs import Origin, origin_of
 from gym_gui.compare.feed.divergence import Divergence, RunEpisode, find_divergence
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.playhead_model import PlayheadModel
+from gym_gui.runtime.models.playback import PlayheadModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
@@ -168,7 +168,7 @@ class SideBySideModel(PlayheadModel):
         playback = self.playback
         before = (playback.is_playing, playback.is_waiting)
         if playback.advance(self._now(), self._is_available):
-            self._show_playhead()
+            self._on_playhead_moved()
         if before != (playback.is_playing, playback.is_waiting):
             self.changed.emit()
         return playback.is_playing
@@ -176,7 +176,7 @@ class SideBySideModel(PlayheadModel):
     def _is_available(self, index: int) -> bool:
         return all(side.is_available(min(index, side.steps)) for side in self.sides)
 
-    def _show_playhead(self) -> None:
+    def _on_playhead_moved(self) -> None:
         for side in self.sides:
             side.seek(min(self.playhead, side.steps))
         self.playhead_changed.emit()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from gym_gui.compare.model.side_by_side_model import SideBySideModel
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.reward_timeline import paint_bars
-from gym_gui.runtime.models.number_text import signed, significant
+from gym_gui.runtime.models.formatting import format_signed, format_significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track
 
@@ -186,9 +186,9 @@ class PairTimeline(TimelineSlider):
 def _text_at(side: ReplayModel, index: int) -> str:
     at = min(index, side.steps)
     total, reward = side.track.return_after(at), side.track.reward(at - 1)
-    parts = [] if total is None else [f"return {significant(total)}"]
+    parts = [] if total is None else [f"return {format_significant(total)}"]
     if reward is not None and index <= side.steps:
-        parts.append(f"reward {signed(reward)}")
+        parts.append(f"reward {format_signed(reward)}")
     if index > side.steps:
         parts.append("finished")
     return ", ".join(parts) or "reading"

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.record_view import RecordView
-from gym_gui.runtime.models.number_text import signed, significant
+from gym_gui.runtime.models.formatting import format_signed, format_significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.frame_canvas import FrameCanvas
@@ -149,8 +149,8 @@ class ReplaySide(QWidget):
         model = self._model
         total = model.return_so_far
         reward = model.track.reward(model.playhead - 1)
-        self._return.setText("" if total is None else significant(total))
-        self._reward.setText("" if reward is None else f"reward {signed(reward)}")
+        self._return.setText("" if total is None else format_significant(total))
+        self._reward.setText("" if reward is None else f"reward {format_signed(reward)}")
         self._end_label.show_text(self._end_text())
 
     def _end_text(self) -> str:

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from gym_gui.inspector.model import ObservationRows, action_text
 from gym_gui.inspector.view.number_table import NumberTable
-from gym_gui.runtime.models.actor_text import actor_label
-from gym_gui.runtime.models.number_text import rounded, signed
+from gym_gui.runtime.models.formatting import format_rounded, format_signed
+from gym_gui.runtime.models.run_text import actor_label
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.buttons import CopyButton
 from gym_gui.widgets.labels import ValueCard
@@ -100,8 +100,8 @@ class StepInspector(QWidget):
         self._heading.setText(f"{title}{_end_text(step)}")
         self._action.show_value(action_text(step.action, environment))
         tone = "good" if step.reward > 0 else "bad" if step.reward < 0 else ""
-        self._reward.show_value(signed(step.reward), tone)
-        self._return.show_value("…" if return_so_far is None else rounded(return_so_far))
+        self._reward.show_value(format_signed(step.reward), tone)
+        self._return.show_value("…" if return_so_far is None else format_rounded(return_so_far))
         self._actor.show_value(actor_label(step.actor))
         self._show_observation(step, environment)
         self._beliefs.show_value(step.bdi)

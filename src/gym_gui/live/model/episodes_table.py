@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from gym_gui.live.feed.csv_export import Batch
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
-from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer
 from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeRollup, EpisodeStatus
 
 _CSV_FIELDS = EpisodeRollup.__struct_fields__
@@ -128,11 +128,11 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
 
     def text(self, row: EpisodeRollup, column: int) -> str:
         if column == EpisodeColumn.EPISODE:
-            return run_text.integer(row.episode)
+            return format_integer(row.episode)
         if column == EpisodeColumn.RETURN:
-            return run_text.number(row.total_return)
+            return format_decimal(row.total_return)
         if column == EpisodeColumn.STEPS:
-            return run_text.integer(max(row.steps, row.reported_steps or 0))
+            return format_integer(max(row.steps, row.reported_steps or 0))
         if column == EpisodeColumn.END:
             return _status_text(row)
         return row.agent_id or ""

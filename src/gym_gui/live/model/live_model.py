@@ -179,7 +179,7 @@ class LiveModel(QObject):
         """The worker reports no steps."""
         run = self.run
         has_steps = run is not None and run.digest.steps > 0
-        return self._metadata is not None and self._metadata.is_silent and not has_steps
+        return self._metadata is not None and self._metadata.reports_no_steps and not has_steps
 
     @property
     def metrics_only_text(self) -> str:
@@ -291,7 +291,7 @@ class LiveModel(QObject):
         def on_failed(error: UserError) -> None:
             # Without a daemon the status line says so, and reconnecting fetches again.
             if run_id == self.run_id and self._link.is_ready:
-                self._notices.fail(error)
+                self._notices.post_error(error)
 
         self._tasks.run(
             self, lambda: fetch_run_metadata(client, home, run_id), on_fetched, on_failed
@@ -405,7 +405,7 @@ class LiveModel(QObject):
 
     def _on_restart_failed(self, error: UserError) -> None:
         self._is_restarting = False
-        self._notices.fail(error)
+        self._notices.post_error(error)
         self.changed.emit()
 
     def _key(self) -> str:

@@ -287,7 +287,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def _on_export_failed(self, error: UserError) -> None:
         self._end_export()
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
     def _end_export(self) -> None:
         if self._export is not None:

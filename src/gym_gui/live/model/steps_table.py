@@ -8,8 +8,8 @@ import msgspec
 from gym_gui.live.feed.csv_export import Batch
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
-from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.actor_text import actor_label
+from gym_gui.runtime.models.formatting import format_decimal, format_integer
+from gym_gui.runtime.models.run_text import actor_label
 from mosaic.contract.decode import decode
 from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -85,13 +85,13 @@ class StepsTable(PagedTable[StepRecord]):
 
     def text(self, row: StepRecord, column: int) -> str:
         if column == StepColumn.STEP:
-            return run_text.integer(row.step)
+            return format_integer(row.step)
         if column == StepColumn.ACTOR:
             return actor_label(row.actor) if row.actor else "—"
         if column == StepColumn.ACTION:
             return _action_text(row.action, self._meanings)
         if column == StepColumn.REWARD:
-            return run_text.number(row.reward)
+            return format_decimal(row.reward)
         return "terminated" if row.terminated else "truncated" if row.truncated else "—"
 
     def tone(self, row: StepRecord, column: int) -> str:
@@ -104,7 +104,7 @@ class StepsTable(PagedTable[StepRecord]):
     def missing_text(self, number: int, column: int) -> str:
         """A worker that samples steps reports some of them only."""
         if column == StepColumn.STEP:
-            return run_text.integer(number)
+            return format_integer(number)
         return "not recorded" if column == StepColumn.ACTION else ""
 
     def export_name(self) -> str:
@@ -164,9 +164,9 @@ def _action_text(action: object, meanings: Sequence[str]) -> str:
         meaning = meanings[action].lower()
         return f"{_ARROWS.get(meaning, action)} {meaning}"
     if isinstance(action, float):
-        return run_text.number(action)
+        return format_decimal(action)
     if isinstance(action, list) and all(isinstance(item, int | float) for item in action):
-        items = ", ".join(run_text.number(float(item)) for item in action[:8])
+        items = ", ".join(format_decimal(float(item)) for item in action[:8])
         return f"[{items}{', …' if len(action) > len(action[:8]) else ''}]"
     text = str(action)
     return text if len(text) <= _MAX_ACTION_LENGTH else text[:_MAX_ACTION_LENGTH] + "…"

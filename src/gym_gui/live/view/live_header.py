@@ -11,10 +11,12 @@ from PySide6.QtWidgets import (
 
 from gym_gui.live.model.live_model import LiveModel
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer, format_rate
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.labels import ElidedLabel, SteadyLabel
+from mosaic.contract.formatting import format_clock
 from mosaic.contract.run_states import LIVE_STATES
 
 _STATS = (
@@ -123,12 +125,12 @@ class LiveHeader(QWidget):
         episode, step = self._model.newest_episode, self._model.step
         is_live = run.state in LIVE_STATES and self._model.is_up_to_date
         values = (
-            run_text.integer(episode.episode) if episode else "",
-            run_text.integer(step.step) if step else "",
-            run_text.number(episode.total_return) if episode else "",
-            run_text.number(run.digest.mean_return),
-            run_text.integer(run.digest.steps_done) if run.digest.steps_done else "",
-            run_text.rate(run_text.speed_of(run)) if is_live else "",
+            format_integer(episode.episode) if episode else "",
+            format_integer(step.step) if step else "",
+            format_decimal(episode.total_return) if episode else "",
+            format_decimal(run.digest.mean_return),
+            format_integer(run.digest.steps_done) if run.digest.steps_done else "",
+            format_rate(run_text.speed_of(run)) if is_live else "",
         )
         for label, value in zip(self._values, values, strict=True):
             _set(label, value or "—")
@@ -141,5 +143,5 @@ def _set(label: QLabel, text: str) -> None:
 
 
 def _progress_text(progress: float | None, eta_s: float | None) -> str:
-    left = f", {run_text.duration(eta_s)} left" if eta_s is not None else ""
+    left = f", {format_clock(eta_s)} left" if eta_s is not None else ""
     return "" if progress is None else f"{progress:.0%} done{left}"

@@ -231,7 +231,7 @@ class LiveCanvas(QWidget):
             colours = self._theme.colours
             policy = self._model.policy
             overlay = GridOverlay(
-                heat=policy.heat, arrows=policy.arrows, labels=policy.others, is_human=False
+                heat=policy.heat, arrows=policy.arrows, labels=policy.labels, is_human=False
             )
             ground = self._ground.pixmap(self, scene, geometry, colours, overlay)
             painter.drawPixmap(0, 0, ground)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 
 from gym_gui.live.model.episodes_table import EpisodesTable
 from gym_gui.live.model.steps_table import StepsTable
-from gym_gui.runtime.models.run_text import integer
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, set_icon
 from gym_gui.widgets.labels import ElidedLabel
@@ -114,10 +114,14 @@ class TableBar(QWidget):
             written, total = table.export_progress
             self._progress.setRange(0, 1000)
             self._progress.setValue(round(1000 * written / max(1, total)))
-            self._progress.setToolTip(f"{integer(written)} of {integer(total)} {self._noun}s")
+            self._progress.setToolTip(
+                f"{format_integer(written)} of {format_integer(total)} {self._noun}s"
+            )
 
     def _count_text(self, count: int) -> str:
         table = self._table
         if isinstance(table, EpisodesTable) and table.is_filtered:
-            return f"{integer(count)} of {integer(table.unfiltered_count)} {self._noun}s"
-        return f"{integer(count)} {self._noun}{'' if count == 1 else 's'}" if count else ""
+            return (
+                f"{format_integer(count)} of {format_integer(table.unfiltered_count)} {self._noun}s"
+            )
+        return f"{format_integer(count)} {self._noun}{'' if count == 1 else 's'}" if count else ""

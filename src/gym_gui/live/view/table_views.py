@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from gym_gui.live.model.episodes_table import SORT_ORDERS, EpisodeColumn, EpisodesTable
 from gym_gui.live.model.steps_table import StepColumn, StepsTable
 from gym_gui.live.view.table_page import TablePage
-from gym_gui.runtime.models.run_text import integer
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from mosaic.contract.episodes import EpisodeStatus
 
@@ -124,14 +124,14 @@ class StepsView(TablePage):
             return "No episode is selected", "Select an episode, or a running run."
         if steps := self._steps.unrecorded_steps:
             return "Its steps are not recorded", (
-                f"The worker reported only the return of these {integer(steps)} steps. "
+                f"The worker reported only the return of these {format_integer(steps)} steps. "
                 "A run with Minimal telemetry records some episodes in full."
             )
         return "No steps yet", "They appear here as soon as the episode has some."
 
     def _update_title(self) -> None:
         episode = self._steps.episode
-        self.bar.title.setText("" if episode is None else f"Episode {integer(episode)}")
+        self.bar.title.setText("" if episode is None else f"Episode {format_integer(episode)}")
         self.bar.title.setVisible(episode is not None)
 
     def _emit_step(self, signal: SignalInstance, row: int) -> None:

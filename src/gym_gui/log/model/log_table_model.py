@@ -285,7 +285,7 @@ class LogTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tooltip(record, index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{record.severity.word} {column_text(record, index.column())}"
+            return f"{record.severity.label} {column_text(record, index.column())}"
         return None
 
     # Updates.
@@ -420,7 +420,7 @@ def column_text(record: LogRecord, column: int) -> str:
     if column == TIME:
         return record.time_text or (f"{record.number:,}" if record.number else "")
     if column == SEVERITY:
-        return f"{_SYMBOLS[record.severity]} {record.severity.word}"
+        return f"{_SYMBOLS[record.severity]} {record.severity.label}"
     if column == COMPONENT:
         return record.component
     return record.code if column == CODE else record.message[:_MAX_DISPLAYED]

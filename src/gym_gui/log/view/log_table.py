@@ -259,7 +259,7 @@ class LineDelegate(QStyledItemDelegate):
         colour = _text_colour(record, SEVERITY, self._theme.colours)
         draw_icon(painter, _ICONS[record.severity], colour, icon_rect)
         text_rect = rect.adjusted(round(side * 1.35), 0, 0, 0)
-        painter.drawText(text_rect, _ALIGNMENT, record.severity.word)
+        painter.drawText(text_rect, _ALIGNMENT, record.severity.label)
 
     def _paint_text(self, painter: QPainter, text: str, rect: QRect, metrics: QFontMetrics) -> None:
         if len(text) * self._max_char_width > rect.width():

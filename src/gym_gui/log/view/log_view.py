@@ -354,7 +354,7 @@ class DetailStrip(QWidget):
 
     def show_record(self, record: LogRecord, meaning: str) -> None:
         """Show a record. `meaning` describes its code, if known."""
-        self._severity.show_text(record.severity.word, _TONES[record.severity])
+        self._severity.show_text(record.severity.label, _TONES[record.severity])
         timestamp = f"{record.date_text} {record.time_text}".strip()
         run = f"run {record.run_id}" if record.run_id else ""
         number = f"line {record.number:,}" if record.number else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.optuna.feed import PlottedTrials, ReadStudy
-from gym_gui.runtime.models.value_text import format_value
+from gym_gui.runtime.models.formatting import format_value
 
 _SPREAD = 0.36
 _OFFSETS = 7

@@ -13,10 +13,9 @@ from typing import Any, Literal
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.optuna.feed import ReadStudy, StudyTrial, TrialState
-from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_significant, format_value
 from gym_gui.runtime.models.notices import Tone
-from gym_gui.runtime.models.number_text import significant
-from gym_gui.runtime.models.value_text import format_value
+from mosaic.contract.formatting import format_clock
 
 __all__ = ["RUNS", "TRIAL_STATE_STYLES", "TrialColumn", "TrialState", "TrialsTable"]
 
@@ -247,9 +246,9 @@ class TrialsTable(QAbstractTableModel):
 
 def value_text(trial: StudyTrial, objective: int) -> str:
     if len(trial.values) > objective:
-        return significant(trial.values[objective])
+        return format_significant(trial.values[objective])
     if objective == 0 and trial.state == "running" and trial.last_value is not None:
-        return f"{significant(trial.last_value)} …"
+        return f"{format_significant(trial.last_value)} …"
     return ""
 
 
@@ -263,7 +262,7 @@ def duration_text(trial: StudyTrial) -> str:
     seconds = duration_s(trial)
     if seconds is None:
         return ""
-    return f"{seconds:.2g} s" if seconds < _SHORT_S else run_text.duration(seconds)
+    return f"{seconds:.2g} s" if seconds < _SHORT_S else format_clock(seconds)
 
 
 def _columns(read: ReadStudy) -> tuple[TrialColumn, ...]:

@@ -6,9 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.optuna.model.study_model import StudyModel, StudyTrial
-from gym_gui.runtime.models.number_text import significant
+from gym_gui.runtime.models.formatting import format_significant, format_value
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.models.value_text import format_value
 from gym_gui.widgets.buttons import CopyButton
 from gym_gui.widgets.labels import ElidedLabel
 
@@ -97,4 +96,4 @@ class StudyBest(QFrame):
 
 
 def _values(trial: StudyTrial) -> str:
-    return ", ".join(map(significant, trial.values))
+    return ", ".join(map(format_significant, trial.values))

@@ -19,7 +19,7 @@ from gym_gui.optuna.model.trials_table import TrialState
 from gym_gui.optuna.view.study_best import StudyBest
 from gym_gui.optuna.view.study_charts import StudyCharts
 from gym_gui.optuna.view.trial_table import TrialTable
-from gym_gui.runtime.models.run_text import integer
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
@@ -113,7 +113,10 @@ class StudyBar(QWidget):
 def _counted(read: ReadStudy) -> str:
     """`50 complete · 3 failed`."""
     known = [(state, read.counts.get(state, 0)) for state in _STATES]
-    return " · ".join(f"{integer(count)} {state}" for state, count in known if count) or "no trials"
+    return (
+        " · ".join(f"{format_integer(count)} {state}" for state, count in known if count)
+        or "no trials"
+    )
 
 
 _TALL_LINES = 30

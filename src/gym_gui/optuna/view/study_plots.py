@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF, QResiz
 from PySide6.QtWidgets import QFrame, QStyleOptionGraphicsItem, QWidget
 
 from gym_gui.optuna.model.study_points import NO_POINTS, Points, Setting
-from gym_gui.runtime.models.number_text import significant
+from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
 from gym_gui.widgets.plots.plot_axes import XAxis, YAxis, short_number, style_axes
 from gym_gui.widgets.plots.plot_items import Line, Lines
@@ -135,7 +135,7 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
             self._readout.hide()
             return
         plotted = self._points.plotted
-        value = significant(plotted.values[at])
+        value = format_significant(plotted.values[at])
         row = ReadoutRow(QColor(self._theme.colours.accent), self._points.text(at), value)
         title = f"trial {plotted.trials[at].number}{', pruned' if plotted.is_pruned[at] else ''}"
         self._readout.show_rows(title, [row], event.position().toPoint(), self.rect())

@@ -368,7 +368,7 @@ class PlayModel(SessionInfo):
         self._rate.clear()
         self.hint = ""
         self._pause = PlayPause()
-        self.visits.forget_map()
+        self.visits.reset_map()
         self._mark_dirty("frame", "step_view", "scene")
 
     def _update_entry(self) -> None:

@@ -107,7 +107,7 @@ class GridCanvas(QWidget):
         lines.append(f"Visited {visits} time{'' if visits == 1 else 's'}")
         if position in policy.values:
             lines.append(f"Value {policy.values[position]:.3g}")
-        intention = policy.arrows.get(position) or policy.others.get(position)
+        intention = policy.arrows.get(position) or policy.labels.get(position)
         if intention:
             lines.append(f"Policy: {intention}")
         return "\n".join(lines)
@@ -121,13 +121,13 @@ class GridCanvas(QWidget):
         return GridOverlay(
             heat=self._heat_shares(),
             arrows=model.policy.arrows if self._has_arrows else {},
-            labels=model.policy.others if self._has_arrows else {},
+            labels=model.policy.labels if self._has_arrows else {},
             is_human=model.person_acts or not model.has_agent,
         )
 
     def _heat_shares(self) -> dict[Cell, float]:
         if self._heat == "visits":
-            max_visits = self._model.visits.most
+            max_visits = self._model.visits.max_count
             # The square root keeps rarely visited cells visible. Quantized to a few shades, so
             # that not every step repaints every cell.
             return {

@@ -138,12 +138,12 @@ class GridPage(QWidget):
         is_grid = isinstance(scene, GridScene)
         self._switches.setVisible(is_grid or scene is None)
         self._heat.set_option_enabled("values", bool(policy.values), _NO_VALUES)
-        has_arrows = bool(policy.arrows or policy.others)
+        has_arrows = bool(policy.arrows or policy.labels)
         self._arrows.setEnabled(has_arrows)
         self._arrows.setToolTip(_ARROWS if has_arrows else _NO_ARROWS)
         self._clear.setVisible(self._heat.current == "visits")
         set_disabled_reason(
-            self._clear, "" if self._model.visits.most else "No cell was visited yet."
+            self._clear, "" if self._model.visits.max_count else "No cell was visited yet."
         )
         caption = scene.caption if scene else ""
         self._caption.setText(caption[:1].upper() + caption[1:])

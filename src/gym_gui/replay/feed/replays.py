@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import msgspec
 
 from gym_gui.runtime.export_target import free_target
+from gym_gui.runtime.run_metadata import VideoFile, videos_of
 from gym_gui.runtime.stream_thread import StreamThread
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.video_files import VideoFile, videos_of
 from mosaic.contract.episodes import EpisodeDetails, EpisodeOrder, EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord

@@ -9,9 +9,9 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.replay.feed.replays import Replays
-from gym_gui.runtime.models.actor_text import actors_label
+from gym_gui.runtime.models.formatting import format_fixed
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.number_text import fixed
+from gym_gui.runtime.models.run_text import actors_label
 from gym_gui.runtime.tasks import Tasks
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -119,7 +119,7 @@ class ReplayEpisodes(QAbstractTableModel):
             total = (
                 rollup.total_return if rollup.reported_return is None else rollup.reported_return
             )
-            return fixed(total)
+            return format_fixed(total)
         if column == 2:
             return f"{max(rollup.steps, rollup.reported_steps or 0):,}"
         actors = self._actors.get(rollup.episode)
@@ -152,7 +152,7 @@ class ReplayEpisodes(QAbstractTableModel):
     def _handle_error(self, ticket: int, page: int, error: UserError) -> None:
         if ticket == self._ticket:
             self._requested_pages.discard(page)  # requested again when it becomes visible
-            self._notices.fail(error)
+            self._notices.post_error(error)
 
     def _apply_page(self, ticket: int, page: int, result: EpisodePage) -> None:
         if ticket != self._ticket:

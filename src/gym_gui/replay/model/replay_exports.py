@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.replay.feed.replays import ExportFormat, Replays
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.number_text import size
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 
 if TYPE_CHECKING:
     from gym_gui.replay.feed.replays import ExportJob, ExportState
@@ -94,7 +94,7 @@ class ReplayExports(QObject):
     def _fail(self, error: UserError) -> None:
         self._is_starting = False
         self.changed.emit()
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
     def _on_tick(self) -> bool:
         job = self._job
@@ -112,8 +112,9 @@ class ReplayExports(QObject):
         if state.result is not None:
             path = str(state.result.path)
             warning = f" {state.result.warnings[0]}" if state.result.warnings else ""
+            size = format_size(state.result.size_bytes)
             self._notices.offer(
-                f"Saved {state.result.path.name} ({size(state.result.size_bytes)}).{warning}",
+                f"Saved {state.result.path.name} ({size}).{warning}",
                 "Show",
                 lambda: self.reveal_requested.emit(path),
                 tone="warning" if warning else "good",
@@ -121,4 +122,4 @@ class ReplayExports(QObject):
         elif state.phase == "cancelled":
             self._notices.post("Export cancelled. Partial files were removed.")
         elif state.error is not None:
-            self._notices.fail(state.error)
+            self._notices.post_error(state.error)

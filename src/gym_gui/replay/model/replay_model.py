@@ -25,12 +25,11 @@ from gym_gui.replay.model.replay_status import ReplayStatus
 from gym_gui.replay.model.replayed_episode import ReplayedEpisode
 from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.playback import Playback
-from gym_gui.runtime.models.playhead_model import PlayheadModel
+from gym_gui.runtime.models.playback import Playback, PlayheadModel
+from gym_gui.runtime.run_metadata import VideoFile
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.runtime.video_files import VideoFile
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.scenes.scene import Scene
@@ -281,7 +280,7 @@ class ReplayModel(PlayheadModel):
         self._update_length(episode)
         self.playback.move_to(self._start_index)
         self._emit_all()
-        self._show_playhead()
+        self._on_playhead_moved()
 
     def _on_tick(self) -> bool:
         episode, playback = self._episode, self.playback
@@ -298,7 +297,7 @@ class ReplayModel(PlayheadModel):
                 self.episodes.set_actors(episode.number, episode.track.all_actors)
         before = (playback.is_playing, playback.is_waiting)
         if playback.advance(self._now(), episode.is_available):
-            self._show_playhead()
+            self._on_playhead_moved()
         if has_updates or before != (playback.is_playing, playback.is_waiting):
             self.changed.emit()
         return has_updates or playback.is_playing
@@ -307,7 +306,7 @@ class ReplayModel(PlayheadModel):
         self.playback.last = episode.step_count
         self.playback.fps = episode.fps
 
-    def _show_playhead(self) -> None:
+    def _on_playhead_moved(self) -> None:
         if self._episode is not None:
             self._episode.seek(self.playhead)
         if not self._update_frame():

@@ -91,7 +91,7 @@ class ReplaySteps(QObject):
 
     def _fail(self, error: UserError) -> None:
         self._is_reading = False
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
 
 _MAX_CACHED_STEPS = 5_000
@@ -250,7 +250,7 @@ class ReplayedEpisode(QObject):
             if self.step_count <= _MAX_CACHED_STEPS:
                 self._steps.put(chunk.steps)
         if self._reader.error is not None:
-            self._notices.fail(self._reader.error)
+            self._notices.post_error(self._reader.error)
             self._reader.error = None
         return bool(chunks)
 

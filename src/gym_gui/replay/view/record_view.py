@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.runtime.models.actor_text import HUMAN
+from gym_gui.runtime.models.run_text import HUMAN
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.labels import ElidedLabel

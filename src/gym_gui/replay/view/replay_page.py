@@ -15,7 +15,7 @@ from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.view.episodes_panel import EpisodesPanel
 from gym_gui.replay.view.record_view import RecordView
 from gym_gui.replay.view.reward_timeline import RewardTimeline
-from gym_gui.runtime.models.actor_text import HUMAN, actors_label
+from gym_gui.runtime.models.run_text import HUMAN, actors_label
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.frame_canvas import FrameCanvas

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QWidget
 
 from gym_gui.replay.model.replay_model import ReplayModel
 from gym_gui.replay.model.reward_track import RewardTrack
-from gym_gui.runtime.models.actor_text import HUMAN, actor_label
-from gym_gui.runtime.models.number_text import signed, significant
+from gym_gui.runtime.models.formatting import format_signed, format_significant
+from gym_gui.runtime.models.run_text import HUMAN, actor_label
 from gym_gui.runtime.models.theme_model import Colours, ThemeModel
 from gym_gui.widgets.timeline_slider import TimelineSlider, paint_track
 
@@ -208,9 +208,9 @@ class RewardTimeline(TimelineSlider):
         reward, total = track.reward(step), track.return_after(index)
         lines = [f"Step {step:,}, after {index:,} of {self.maximum():,}"]
         if reward is not None:
-            lines.append(f"reward {signed(reward)}")
+            lines.append(f"reward {format_signed(reward)}")
         if total is not None and not math.isnan(total):
-            lines.append(f"return so far {significant(total)}")
+            lines.append(f"return so far {format_significant(total)}")
         actor = track.actor(step)
         if actor:
             lines.append(f"{actor_label(actor)} acted")

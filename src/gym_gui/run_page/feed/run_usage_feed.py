@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject
 
 from gym_gui.runtime.run_stream import RunStream
-from gym_gui.runtime.stream_thread import Closable
+from gym_gui.runtime.stream_thread import ClosableStream
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import EventLine
@@ -61,14 +61,14 @@ class RunUsageFeed(RunStream[UsageSample]):
     def __init__(self, link: TrainerLink, ticker: UiTicker, parent: QObject | None = None) -> None:
         super().__init__(link, ticker, "usage of a run", _MAX_BATCH, parent)
 
-    def read(self, client: "TrainerClient", run_id: str) -> Closable[UsageSample]:
+    def open_stream(self, client: "TrainerClient", run_id: str) -> ClosableStream[UsageSample]:
         return _Samples(client.events(run_id, kind="heartbeat", follow=True))
 
 
 class _Samples:
     """Heartbeats as samples, decoded on the thread that reads them."""
 
-    def __init__(self, stream: Closable[EventLine]) -> None:
+    def __init__(self, stream: ClosableStream[EventLine]) -> None:
         self._stream = stream
 
     def __iter__(self) -> Iterator[UsageSample]:

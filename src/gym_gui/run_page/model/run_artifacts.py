@@ -47,7 +47,7 @@ def rows_of(
     overview: RunOverview,
 ) -> list[ArtifactRow]:
     """Always all kinds, in the same order."""
-    reasons = run_tabs.reasons(run, config, manifest)
+    reasons = run_tabs.empty_reasons(run, config, manifest)
     is_finished = run is not None and run.state.is_final
     return [
         _tensorboard(manifest, overview, reasons["tensorboard"]),

@@ -10,7 +10,8 @@ import msgspec
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gym_gui.run_page.model.run_summary import time_text
-from gym_gui.runtime.models import number_text, run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer
+from mosaic.contract.formatting import format_size
 from mosaic.contract.storage import CheckpointRecord
 
 Index = QModelIndex | QPersistentModelIndex
@@ -114,7 +115,7 @@ class RunCheckpointsTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            numbers = (f"{name}: {run_text.number(value)}" for name, value in row.metrics.items())
+            numbers = (f"{name}: {format_decimal(value)}" for name, value in row.metrics.items())
             return "\n".join((row.checkpoint.path, row.checkpoint.checkpoint_id, *numbers))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{_HEADINGS[column]} {_text(row, column)}"
@@ -123,11 +124,11 @@ class RunCheckpointsTable(QAbstractTableModel):
 
 def _text(row: CheckpointRow, column: CheckpointColumn) -> str:
     if column is CheckpointColumn.STEP:
-        return run_text.integer(row.step) if row.step is not None else _NONE
+        return format_integer(row.step) if row.step is not None else _NONE
     if column is CheckpointColumn.RETURN:
-        return run_text.number(row.total_return) or _NONE
+        return format_decimal(row.total_return) or _NONE
     if column is CheckpointColumn.TIME:
         return time_text(row.checkpoint.t, time.time())
     if column is CheckpointColumn.SIZE:
-        return number_text.size(row.checkpoint.size_bytes)
+        return format_size(row.checkpoint.size_bytes)
     return row.name

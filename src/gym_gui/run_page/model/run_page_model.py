@@ -232,7 +232,7 @@ class RunPageModel(QObject):
         if action == "compare":
             has_others = any(other is not run for other in self.runs.runs)
             return "" if has_others else "There is no other run to compare with."
-        return run_actions.why_not(action, run)
+        return run_actions.disabled_reason(action, run)
 
     def rename(self, name: str) -> None:
         run, name = self.run, name.strip()
@@ -379,4 +379,4 @@ class RunPageModel(QObject):
                 tone="good",
             )
 
-        self._tasks.run(self, lambda: write(folder), done, self._notices.fail)
+        self._tasks.run(self, lambda: write(folder), done, self._notices.post_error)

@@ -7,10 +7,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gym_gui.runtime.models import number_text, run_text
+from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer, format_rate, one_line
 from gym_gui.runtime.models.notices import Tone
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.episodes import EpisodeRollup
+from mosaic.contract.formatting import format_clock, format_size
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunRecord
@@ -55,13 +57,13 @@ def progress_text(run: RunRecord) -> str:
     unit = digest.progress_unit or "steps"
     if digest.progress_done is not None and digest.progress_total:
         done, total = int(digest.progress_done), int(digest.progress_total)
-        texts.append(f"{run_text.integer(done)} of {run_text.integer(total)} {unit}")
+        texts.append(f"{format_integer(done)} of {format_integer(total)} {unit}")
     elif digest.steps_done:
-        texts.append(f"{run_text.integer(digest.steps_done)} steps")
+        texts.append(f"{format_integer(digest.steps_done)} steps")
     if (speed := run_text.speed_of(run)) is not None:
-        texts.append(run_text.rate(speed))
+        texts.append(format_rate(speed))
     if (left := run_text.time_left_of(run)) is not None:
-        texts.append(f"{run_text.duration(left)} left")
+        texts.append(f"{format_clock(left)} left")
     return " · ".join(texts)
 
 
@@ -97,27 +99,27 @@ def times(run: RunRecord, details: RunDetails | None, now: float) -> list[Summar
     fields += [
         SummaryField("Started", time_text(run.started_at, now)),
         SummaryField("Ended", time_text(run.ended_at, now)),
-        SummaryField("Elapsed", run_text.duration(run_text.elapsed_s(run, now)) or _NONE),
+        SummaryField("Elapsed", format_clock(run_text.elapsed_s(run, now)) or _NONE),
     ]
     if run.digest.disk_bytes is not None:
-        fields.append(SummaryField("Disk usage", number_text.size(run.digest.disk_bytes)))
+        fields.append(SummaryField("Disk usage", format_size(run.digest.disk_bytes)))
     return fields
 
 
 def stats(run: RunRecord, best: EpisodeRollup | None) -> list[SummaryField]:
     """The main numbers of the run."""
     digest = run.digest
-    best_tip = f"Episode {run_text.integer(best.episode)}" if best else "Of all finished episodes"
-    best_return = run_text.number(best.total_return) if best else ""
+    best_tip = f"Episode {format_integer(best.episode)}" if best else "Of all finished episodes"
+    best_return = format_decimal(best.total_return) if best else ""
     return [
         SummaryField(
             "mean return",
-            run_text.number(digest.mean_return) or _NONE,
+            format_decimal(digest.mean_return) or _NONE,
             "Of the last 100 finished episodes",
         ),
         SummaryField("best episode", best_return or _NONE, best_tip),
-        SummaryField("episodes", run_text.integer(digest.episodes) if digest.episodes else _NONE),
-        SummaryField("steps", run_text.integer(digest.steps_done) if digest.steps_done else _NONE),
+        SummaryField("episodes", format_integer(digest.episodes) if digest.episodes else _NONE),
+        SummaryField("steps", format_integer(digest.steps_done) if digest.steps_done else _NONE),
     ]
 
 
@@ -132,7 +134,7 @@ def status_message(run: RunRecord) -> StatusMessage | None:
     if run.state is RunState.CANCELLED:
         # Most reasons contain that word.
         is_named = run.reason.lower().startswith("stopped ")
-        title = f"Run {run_text.one_line(run.reason)}" if is_named else "Run stopped"
+        title = f"Run {one_line(run.reason)}" if is_named else "Run stopped"
         return StatusMessage(title, "" if is_named else run.reason, run.remedy, "plain")
     if run.state is RunState.PAUSED:
         return StatusMessage("Run paused", run.reason, "Use Resume to continue.", "warning")
@@ -174,14 +176,14 @@ def history_of(details: RunDetails | None, now: float) -> list[PastState]:
     for at, change in enumerate(changes):
         is_last = at == len(changes) - 1
         end = now if is_last else changes[at + 1].t
-        lasted = "" if is_last and change.state.is_final else run_text.duration(end - change.t)
+        lasted = "" if is_last and change.state.is_final else format_clock(end - change.t)
         style = run_text.STATE_STYLES[change.state]
         states.append(
             PastState(
                 time_text(change.t, now),
                 f"{style.symbol} {style.word}",
                 lasted,
-                run_text.one_line(change.reason),
+                one_line(change.reason),
             )
         )
     return states

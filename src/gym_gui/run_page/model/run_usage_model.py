@@ -10,10 +10,10 @@ from gym_gui.run_page.feed.run_usage_feed import (
     UsageSample,
     fetch_machine,
 )
-from gym_gui.runtime.models import number_text, run_text
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
+from mosaic.contract.formatting import format_clock, format_size
 
 _NONE = "—"
 _HUNDRED = 100.0
@@ -69,7 +69,7 @@ class RunUsageModel(QObject):
         self.machine = None
         self._first = self._newest = None
         self.cpu, self.memory = UsageSeries(), UsageSeries()
-        self._feed.show(run_id)
+        self._feed.follow(run_id)
         self.changed.emit()
         self.refresh_machine()
 
@@ -111,7 +111,7 @@ class RunUsageModel(QObject):
             ("CPU peak", percent(self.cpu.peak), "Percent of one CPU, between two heartbeats"),
             ("memory now", _size(self.memory.newest), "Worker and its child processes"),
             ("memory peak", _size(peak or None), "Highest value measured"),
-            ("CPU time", run_text.duration(used_s) or _NONE, "Sum over all CPUs"),
+            ("CPU time", format_clock(used_s) or _NONE, "Sum over all CPUs"),
             ("threads", _count(newest.threads if newest else None), "Of all its processes"),
             ("processes", _count(newest.processes if newest else None), "Including the worker"),
         ]
@@ -125,8 +125,8 @@ class RunUsageModel(QObject):
         health = self.machine.health
         gpus = ", ".join(health.gpus) or "no GPU"
         cpus = f"{health.cpus} CPU{'' if health.cpus == 1 else 's'}"
-        memory = number_text.size(health.memory_mb * 1_048_576)
-        free = number_text.size(health.disk_free_bytes)
+        memory = format_size(health.memory_mb * 1_048_576)
+        free = format_size(health.disk_free_bytes)
         return f"{cpus} · {memory} memory · {gpus} · {free} free disk space"
 
     @property
@@ -168,7 +168,7 @@ def percent(value: float | None) -> str:
 
 
 def _size(size_bytes: float | None) -> str:
-    return _NONE if size_bytes is None else number_text.size(size_bytes)
+    return _NONE if size_bytes is None else format_size(size_bytes)
 
 
 def _count(number: int | None) -> str:

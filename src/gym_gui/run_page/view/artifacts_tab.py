@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from gym_gui.run_page.model.run_artifacts import ArtifactRow
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_summary import time_text
-from gym_gui.runtime.models import number_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, set_icon
 from gym_gui.widgets.labels import ElidedLabel
+from mosaic.contract.formatting import format_size
 from mosaic.contract.manifest import ArtifactFile
 
 _INITIAL_FILES = 5
@@ -65,7 +65,7 @@ class ArtifactRowView(QFrame):
         font.setBold(not row.reason)
         title.setFont(font)
         header.addWidget(title)
-        size = number_text.size(row.size_bytes) if row.size_bytes is not None else ""
+        size = format_size(row.size_bytes) if row.size_bytes is not None else ""
         when = time_text(row.t, self._now) if row.t else ""
         if row.reason:
             reason = QLabel(row.reason)
@@ -99,7 +99,7 @@ class ArtifactRowView(QFrame):
         name = ElidedLabel("value")
         name.show_text(file.path.rpartition("/")[2])
         name.setToolTip(file.path)
-        size = QLabel(number_text.size(file.size_bytes))
+        size = QLabel(format_size(file.size_bytes))
         size.setProperty("role", "muted")
         when = QLabel(time_text(file.t, self._now))
         when.setProperty("role", "muted")

@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QStackedWidget, QVBoxLayout, Q
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_usage_model import percent
 from gym_gui.run_page.view.usage_plot import UsagePlot
-from gym_gui.runtime.models import number_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.labels import SteadyLabel
+from mosaic.contract.formatting import format_size
 
 _SIDE_BY_SIDE_FROM = 52
 """Ems of width."""
@@ -28,7 +28,7 @@ class SystemTab(QWidget):
         self._usage = model.usage
         line = self.fontMetrics().height()
         self.cpu = UsagePlot("CPU", percent, theme)
-        self.memory = UsagePlot("Memory", number_text.size, theme)
+        self.memory = UsagePlot("Memory", format_size, theme)
         self._stats: list[tuple[QLabel, SteadyLabel]] = []
         stats = QWidget()
         self._row = FlowLayout(stats, gap=line)

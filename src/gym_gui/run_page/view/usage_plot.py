@@ -9,9 +9,9 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPol
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gym_gui.run_page.model.run_usage_model import UsageSeries
-from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.styling import blend, scaled_font
+from mosaic.contract.formatting import format_clock
 
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LINES = 3
@@ -63,9 +63,7 @@ class UsagePlot(QWidget):
             share = (event.position().x() - rect.left()) / max(1.0, rect.width())
             t = times[0] + min(1.0, max(0.0, share)) * (times[-1] - times[0])
             at = min(bisect_left(times, t), len(times) - 1)
-            text = (
-                f"{self._format_value(self._series.values[at])} at {run_text.duration(times[at])}"
-            )
+            text = f"{self._format_value(self._series.values[at])} at {format_clock(times[at])}"
             QToolTip.showText(event.globalPosition().toPoint(), text, self)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
@@ -111,7 +109,7 @@ class UsagePlot(QWidget):
         metrics = self.fontMetrics()
         for number in range(_MARKS + 1):
             share = number / _MARKS
-            text = run_text.duration(first + (last - first) * share)
+            text = format_clock(first + (last - first) * share)
             width = metrics.horizontalAdvance(text)
             left = rect.left() + rect.width() * share - width * share
             painter.drawText(QPointF(left, rect.bottom() + metrics.height() * 1.1), text)

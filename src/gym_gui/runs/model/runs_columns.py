@@ -6,7 +6,14 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import (
+    first_line,
+    format_decimal,
+    format_rate,
+    format_timestamp,
+)
 from gym_gui.runtime.models.run_text import STATE_ORDER
+from mosaic.contract.formatting import format_clock, format_size
 from mosaic.contract.runs import RunRecord
 
 
@@ -113,6 +120,11 @@ def sort_key(column: RunColumn, *, is_descending: bool) -> Callable[[RunRecord],
     return key
 
 
+def _disk_text(run: RunRecord) -> str:
+    size_bytes = run.digest.disk_bytes
+    return "" if size_bytes is None else format_size(size_bytes)
+
+
 def _elapsed_s(run: RunRecord) -> float | None:
     return run_text.elapsed_s(run, time.time())
 
@@ -123,15 +135,15 @@ _TEXTS: dict[RunColumn, Callable[[RunRecord], str]] = {
     RunColumn.ENVIRONMENT: lambda run: run.env_id,
     RunColumn.ALGORITHM: lambda run: run.algo,
     RunColumn.STATE: run_text.state_text,
-    RunColumn.ELAPSED: lambda run: run_text.duration(_elapsed_s(run)),
-    RunColumn.ETA: lambda run: run_text.duration(run_text.time_left_of(run)),
-    RunColumn.SPS: lambda run: run_text.rate(run_text.speed_of(run)),
-    RunColumn.LATEST: lambda run: run_text.number(run.digest.latest_return),
-    RunColumn.MEAN: lambda run: run_text.number(run.digest.mean_return),
+    RunColumn.ELAPSED: lambda run: format_clock(_elapsed_s(run)),
+    RunColumn.ETA: lambda run: format_clock(run_text.time_left_of(run)),
+    RunColumn.SPS: lambda run: format_rate(run_text.speed_of(run)),
+    RunColumn.LATEST: lambda run: format_decimal(run.digest.latest_return),
+    RunColumn.MEAN: lambda run: format_decimal(run.digest.mean_return),
     RunColumn.TAGS: lambda run: ", ".join(run.tags),
-    RunColumn.NOTE: lambda run: run_text.first_line(run.note),
-    RunColumn.DISK: lambda run: run_text.size(run.digest.disk_bytes),
-    RunColumn.CREATED: lambda run: run_text.timestamp(run.created_at),
+    RunColumn.NOTE: lambda run: first_line(run.note),
+    RunColumn.DISK: _disk_text,
+    RunColumn.CREATED: lambda run: format_timestamp(run.created_at),
 }
 _NUMBERS: dict[RunColumn, Callable[[RunRecord], float | None]] = {
     RunColumn.RUN: lambda run: run.created_at,

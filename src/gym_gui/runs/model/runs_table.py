@@ -53,7 +53,7 @@ class RunsTable(QAbstractTableModel):
         self._rows: list[Row] = []
         self._row_indexes: dict[Row, int] = {}
         runs.changed.connect(self._on_changed)
-        runs.lines.changed.connect(lambda run_id: self._repaint((run_id,)))
+        runs.sparklines.changed.connect(lambda run_id: self._repaint((run_id,)))
         self._arrange()
 
     # Filter, order and groups.
@@ -199,7 +199,7 @@ class RunsTable(QAbstractTableModel):
         if role == PROGRESS_ROLE:
             return run_text.progress_of(run)
         if role == TREND_ROLE:
-            return self._runs.lines.line(run)
+            return self._runs.sparklines.returns(run)
         if role == Qt.ItemDataRole.EditRole and column is RunColumn.RUN:
             return run.name
         if role == Qt.ItemDataRole.ToolTipRole:

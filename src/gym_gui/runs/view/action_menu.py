@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gym_gui.runtime.models.run_actions import RunAction, reasons
+from gym_gui.runtime.models.run_actions import RunAction, disabled_reasons
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import ColourRole, IconName, set_icon
 from mosaic.contract.runs import RunRecord
@@ -77,7 +77,7 @@ class RunActionMenu(QObject):
 
     def update_actions(self, runs: Collection[RunRecord]) -> None:
         """Disable the actions that these runs do not allow, with the reason as tooltip."""
-        for name, reason in reasons(runs).items():
+        for name, reason in disabled_reasons(runs).items():
             action = self._actions[name]
             label = _STYLES[name].text.removesuffix("…")
             key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QWidget
 from gym_gui.runs.model.run_arrangement import GroupHeading
 from gym_gui.runs.model.runs_columns import RIGHT_ALIGNED_COLUMNS, RunColumn
 from gym_gui.runs.model.runs_table import HEADING_ROLE, PROGRESS_ROLE, RUN_ROLE, TREND_ROLE
-from gym_gui.runtime.models.run_text import STATE_STYLES, one_line, short_id, title_of
+from gym_gui.runtime.models.formatting import one_line
+from gym_gui.runtime.models.run_text import STATE_STYLES, short_id, title_of
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.icons import IconName, draw_icon
 from gym_gui.widgets.styling import blend

@@ -14,9 +14,10 @@ from gym_gui.runs.view.action_menu import RunActionMenu
 from gym_gui.runs.view.run_editors import NoteEditor, TagEditor
 from gym_gui.runs.view.runs_bar import RunsBar
 from gym_gui.runs.view.runs_grid import ColumnsMenu, RunsGrid, ViewSettings
-from gym_gui.runtime.models.run_actions import RunAction, fitting
+from gym_gui.runtime.models.formatting import format_integer
+from gym_gui.runtime.models.run_actions import RunAction, applicable_ids
 from gym_gui.runtime.models.run_actions_model import RunActions
-from gym_gui.runtime.models.run_text import integer, run_count
+from gym_gui.runtime.models.run_text import run_count
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.empty_state import EmptyState
@@ -126,7 +127,7 @@ class RunsView(QWidget):
 
     def _do(self, action: RunAction) -> None:
         selected = self.selected_runs()
-        run_ids = fitting(action, selected)
+        run_ids = applicable_ids(action, selected)
         if not run_ids:
             return
         actions, first = self._actions, run_ids[0]
@@ -189,7 +190,7 @@ class RunsView(QWidget):
 
     def _hide_deleted(self) -> None:
         """Hide deleted runs and select the next row, so that the keyboard stays usable."""
-        self.runs.set_hidden(self._actions.deletions.out_of_sight)
+        self.runs.set_hidden(self._actions.deletions.hidden_run_ids)
         index = self.table.currentIndex()
         if index.isValid() and not self.selected_runs():
             self.table.selectRow(index.row())
@@ -257,12 +258,14 @@ class RunsView(QWidget):
         self.action_menu.update_actions(selected)
         matching, known = self.runs.run_count, self.runs.known_count
         is_filtered = matching != known
-        text = f"{integer(matching)} of {run_count(known)}" if is_filtered else run_count(known)
+        text = (
+            f"{format_integer(matching)} of {run_count(known)}" if is_filtered else run_count(known)
+        )
         if self.runs.archived_count:
-            text += f", {integer(self.runs.archived_count)} archived"
-        short = integer(matching) if matching else ""
+            text += f", {format_integer(self.runs.archived_count)} archived"
+        short = format_integer(matching) if matching else ""
         if len(selected) > 1:
-            short = f"{integer(len(selected))} selected"
+            short = f"{format_integer(len(selected))} selected"
             text = f"{short} · {text}"
         self.bar.set_count(text, short)
         if matching:

@@ -1,1 +1,1 @@
-"""Models and texts that several rooms share; QtCore only."""
+"""Models and formatting shared by several rooms; QtCore only."""

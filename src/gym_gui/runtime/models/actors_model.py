@@ -1,7 +1,7 @@
-"""ActorsModel: the roster of those who can act in the chosen environment, with their readiness.
+"""ActorsModel: the actors for the selected environment, with their availability.
 
-Owned by `SessionPanelModel`; the actor combo shows it. An actor that cannot act stays in the list,
-disabled, with its reason.
+Owned by `SessionPanelModel`; shown by the actor combo box. An unavailable actor is disabled and has
+a reason.
 """
 
 from typing import Any, Literal
@@ -16,7 +16,9 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from gym_gui.runtime.actors import HUMAN, ActorDescriptor, ActorRoster
+from gym_gui.runtime.session_service import HUMAN, ActorDescriptor, fetch_actors
+from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 
 __all__ = ["ACTOR_ROLE", "HUMAN", "ActorDescriptor", "ActorsModel", "Mode", "reason_of"]
@@ -27,15 +29,16 @@ Mode = Literal["human", "hybrid", "agent"]
 
 
 class ActorsModel(QAbstractListModel):
-    """All of it is for the UI thread; asking the daemon is not."""
+    """UI thread only."""
 
     loaded = Signal()
-    """The roster is new, or it is known why there is none."""
+    """The actors were fetched, or `problem` has the reason why not."""
 
-    def __init__(self, roster: ActorRoster, parent: QObject | None = None) -> None:
+    def __init__(self, link: TrainerLink, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._roster = roster
-        self._roster_actors: tuple[ActorDescriptor, ...] = ()
+        self._link = link
+        self._tasks = tasks
+        self._fetched: tuple[ActorDescriptor, ...] = ()
         self._actors: tuple[ActorDescriptor, ...] = ()
         self._mode: Mode = "human"
         self._env_id = ""
@@ -44,20 +47,21 @@ class ActorsModel(QAbstractListModel):
 
     @property
     def actors(self) -> tuple[ActorDescriptor, ...]:
-        """As they are for the environment and the mode."""
+        """For the current environment and mode."""
         return self._actors
 
     def load(self, env_id: str) -> None:
-        """Ask who can act there. What was known of the environment stays until the answer."""
+        """Fetch the actors; known actors of the same environment stay until the answer arrives."""
         if env_id != self._env_id:
             self._env_id = env_id
             self._show(())
-        if not self._roster.can_query:
+        if not self._link.has_client:
             return
         self.is_loading = True
-        self._roster.ask(
+        client = self._link.client
+        self._tasks.run(
             self,
-            env_id,
+            lambda: fetch_actors(client, env_id),
             lambda actors: self._on_loaded(env_id, actors),
             lambda error: self._on_failed(env_id, error),
         )
@@ -65,20 +69,20 @@ class ActorsModel(QAbstractListModel):
     def set_mode(self, mode: Mode) -> None:
         if mode != self._mode:
             self._mode = mode
-            self._show(self._roster_actors)
+            self._show(self._fetched)
 
     def find(self, actor_id: str) -> ActorDescriptor | None:
         return next((actor for actor in self._actors if actor.id == actor_id), None)
 
     def default_agent(self) -> ActorDescriptor | None:
-        """The first that can act by itself: those that learned something come before chance."""
-        able = [actor for actor in self._actors if actor.is_available and actor.id != HUMAN]
-        learned = [actor for actor in able if actor.source != "builtin"]
-        return next(iter(learned or able), None)
+        """The first available agent; trained policies come before built-in actors."""
+        available = [actor for actor in self._actors if actor.is_available and actor.id != HUMAN]
+        trained = [actor for actor in available if actor.source != "builtin"]
+        return next(iter(trained or available), None)
 
     def row_of(self, actor_id: str) -> int:
-        """-1 when it is not in the list."""
-        return next((at for at, each in enumerate(self._actors) if each.id == actor_id), -1)
+        """-1 if it is not listed."""
+        return next((row for row, actor in enumerate(self._actors) if actor.id == actor_id), -1)
 
     def actor_at(self, row: int) -> ActorDescriptor | None:
         return self._actors[row] if 0 <= row < len(self._actors) else None
@@ -111,14 +115,12 @@ class ActorsModel(QAbstractListModel):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
-    # The answer.
-
     def _on_loaded(self, env_id: str, actors: tuple[ActorDescriptor, ...]) -> None:
         if env_id != self._env_id:
-            return  # Another environment was chosen meanwhile.
+            return  # another environment was selected since
         self.is_loading = False
         self.problem = None
-        if actors != self._roster_actors:
+        if actors != self._fetched:
             self._show(actors)
         self.loaded.emit()
 
@@ -130,7 +132,7 @@ class ActorsModel(QAbstractListModel):
 
     def _show(self, actors: tuple[ActorDescriptor, ...]) -> None:
         self.beginResetModel()
-        self._roster_actors = actors
+        self._fetched = actors
         self._actors = tuple(self._for_mode(actor) for actor in actors)
         self.endResetModel()
 
@@ -140,11 +142,11 @@ class ActorsModel(QAbstractListModel):
         return msgspec.structs.replace(
             actor,
             is_available=False,
-            problem="In Agent mode an agent acts.",
+            problem="Human input is disabled in Agent mode.",
             remedy="Choose Human or Hybrid to act yourself.",
         )
 
 
 def reason_of(actor: ActorDescriptor) -> str:
-    """Why it cannot act, and what to do about it; empty when it can."""
+    """Why the actor is unavailable, with the remedy; empty if it is available."""
     return "" if actor.is_available else f"{actor.problem} {actor.remedy}".strip()

@@ -1,7 +1,6 @@
-"""What a policy would do on each cell of a grid, and what it thinks the cell is worth.
+"""CellPolicy: the action and the value of a policy for each cell of a grid.
 
-For environments whose observation is one number that says where the agent stands. Used by
-`PlayModel` and `LiveModel`; painted by their grids.
+For environments with a discrete observation that encodes the position of the agent.
 """
 
 import math
@@ -14,8 +13,8 @@ from mosaic.envs.key_maps import KeyMap
 from mosaic.envs.scenes.scene import Direction, GridScene
 
 _DIRECTIONS: tuple[Direction, ...] = ("left", "right", "up", "down")
-_WITHOUT_ARROW = ("hole", "goal", "wall", "lava", "cliff", "unseen")
-"""The episode ends there, or the agent cannot stand there."""
+_WITHOUT_ACTION = ("hole", "goal", "wall", "lava", "cliff", "unseen")
+"""Terminal cells, and cells that the agent cannot enter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +22,24 @@ class CellPolicy:
     """By row and column."""
 
     arrows: dict[Cell, Direction] = field(default_factory=dict)
-    others: dict[Cell, str] = field(default_factory=dict)
+    labels: dict[Cell, str] = field(default_factory=dict)
     """Labels of actions that are not moves."""
     values: dict[Cell, float] = field(default_factory=dict)
 
     @property
     def heat(self) -> dict[Cell, float]:
-        """The values as shares, from 0 for the least to 1 for the most."""
+        """The values, scaled to the range 0 to 1."""
         if not self.values:
             return {}
-        least, most = min(self.values.values()), max(self.values.values())
-        spread = (most - least) or 1.0
-        return {place: (value - least) / spread for place, value in self.values.items()}
+        low, high = min(self.values.values()), max(self.values.values())
+        spread = (high - low) or 1.0
+        return {cell: (value - low) / spread for cell, value in self.values.items()}
 
 
 def cell_policy(
     policy: PolicyEvent | None, scene: GridScene, observation: Any, keys: KeyMap
 ) -> CellPolicy:
-    """Empty where the policy's numbers do not belong to the cells of the scene."""
+    """Empty if the states of the policy do not correspond to the cells of the scene."""
     size = policy.states if policy else 0
     cells = scene.rows * scene.columns
     if policy is None or not isinstance(observation, int) or cells == 0 or size % cells:
@@ -48,37 +47,37 @@ def cell_policy(
     per_cell = size // cells
     if scene.agent is None or not 0 <= observation < size:
         return CellPolicy()
-    place = observation // per_cell
-    if (scene.agent.row, scene.agent.column) != divmod(place, scene.columns):
-        return CellPolicy()  # its numbers are not counted cell by cell
-    labels = {binding.action: binding.label for binding in keys.bindings}
+    agent_cell = observation // per_cell
+    if (scene.agent.row, scene.agent.column) != divmod(agent_cell, scene.columns):
+        return CellPolicy()  # observations do not enumerate the cells
+    action_labels = {binding.action: binding.label for binding in keys.bindings}
     moves = {
         binding.action: direction
         for binding in keys.bindings
         for direction in _DIRECTIONS
         if binding.keys == (direction,)
     }
-    found = CellPolicy()
+    result = CellPolicy()
     for cell in range(cells):
         row, column = divmod(cell, scene.columns)
-        if scene.cells[row][column].kind in _WITHOUT_ARROW:
+        if scene.cells[row][column].kind in _WITHOUT_ACTION:
             continue
-        # The rest of the number, such as where a taxi's passenger is, stays as it is now.
-        number = cell * per_cell + observation % per_cell
-        values = policy.q_values[number] if policy.q_values else []
+        # The rest of the state, such as the position of a taxi's passenger, is kept.
+        state = cell * per_cell + observation % per_cell
+        values = policy.q_values[state] if policy.q_values else []
         if values and math.isfinite(max(values)):
-            found.values[row, column] = max(values)
-        action = _action(policy, number, values)
+            result.values[row, column] = max(values)
+        action = _action(policy, state, values)
         if action in moves:
-            found.arrows[row, column] = moves[action]
+            result.arrows[row, column] = moves[action]
         elif action is not None:
-            found.others[row, column] = labels.get(action, f"action {action}")
-    return found
+            result.labels[row, column] = action_labels.get(action, f"action {action}")
+    return result
 
 
-def _action(policy: PolicyEvent, number: int, values: list[float]) -> int | None:
+def _action(policy: PolicyEvent, state: int, values: list[float]) -> int | None:
     if values and max(values) == min(values):
-        return None  # nothing learnt here yet: an arrow would claim a preference
+        return None  # nothing learned yet: no action is preferred
     if policy.actions:
-        return policy.actions[number]
+        return policy.actions[state]
     return values.index(max(values)) if values else None

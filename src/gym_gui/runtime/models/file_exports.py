@@ -1,4 +1,4 @@
-"""FileExports: PNG, SVG and CSV files, written on a thread, with a notice at the end."""
+"""FileExports: writes PNG, SVG and CSV files on a thread, and posts a notice."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -17,11 +17,11 @@ _MAX_NAME = 80
 
 
 class FileExports(QObject):
-    """Files go to the home's `exports`, under a name that is not taken."""
+    """Files are written to `exports` of the home, under unused names."""
 
     changed = Signal()
     reveal_requested = Signal(str)
-    """A person wants to see that file in its folder."""
+    """The path of a file to show in the file manager."""
 
     def __init__(
         self, link: TrainerLink, tasks: Tasks, notices: Notices, parent: QObject | None = None
@@ -30,14 +30,14 @@ class FileExports(QObject):
         self.folder = link.home.path / "exports"
         self._tasks = tasks
         self._notices = notices
-        self._under_way = 0
+        self._running = 0
 
     @property
     def is_running(self) -> bool:
-        return self._under_way > 0
+        return self._running > 0
 
     def save(self, title: str, suffix: str, write: Callable[[Path], None]) -> None:
-        """`write` is called on a thread, with a file that it may replace."""
+        """`write` is called on a thread, with the path to write to."""
 
         def work() -> Path:
             target = free_target(self.folder, _file_name(title), suffix)
@@ -47,17 +47,17 @@ class FileExports(QObject):
                 part.replace(target)
             except OSError as error:
                 raise UserError(
-                    f"{target.name} cannot be written: {error.strerror or error}.",
-                    remedy="Free some disk space, or change the folder's rights.",
+                    f"Cannot write {target.name}: {error.strerror or error}.",
+                    remedy="Free some disk space, or change the permissions of the folder.",
                     code="C390",
                 ) from error
             finally:
                 part.unlink(missing_ok=True)
             return target
 
-        self._under_way += 1
+        self._running += 1
         self.changed.emit()
-        self._tasks.run(self, work, self._on_saved, self._fail)
+        self._tasks.run(self, work, self._on_saved, self._on_failed)
 
     def save_rows(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         def write(path: Path) -> None:
@@ -67,7 +67,7 @@ class FileExports(QObject):
         self.save(title, "csv", write)
 
     def _on_saved(self, path: Path) -> None:
-        self._under_way -= 1
+        self._running -= 1
         self.changed.emit()
         self._notices.offer(
             f"Saved {path.name}.",
@@ -76,12 +76,12 @@ class FileExports(QObject):
             tone="good",
         )
 
-    def _fail(self, error: UserError) -> None:
-        self._under_way -= 1
+    def _on_failed(self, error: UserError) -> None:
+        self._running -= 1
         self.changed.emit()
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
 
 def _file_name(title: str) -> str:
-    name = "".join("-" if sign in _FORBIDDEN_IN_NAMES else sign for sign in title)
+    name = "".join("-" if char in _FORBIDDEN_IN_NAMES else char for char in title)
     return name.strip()[:_MAX_NAME].strip() or "charts"

@@ -1,4 +1,4 @@
-"""Notices: passing messages for the person, with at most one thing to do about each."""
+"""Notices: short messages for the user, each with at most one action."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ Tone = Literal["plain", "good", "warning", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Shown for a while. `action` is the text of the button that calls `run`."""
+    """`action` is the text of the button that calls `run`."""
 
     message: str
     tone: Tone = "plain"
     action: str = ""
     run: Callable[[], None] | None = None
     topic: str = ""
-    """Shown at once, in place of what was said on the topic before."""
-    stays_ms: int = 0
-    """How long; 0: as long as others of its tone."""
+    """Replaces an earlier notice of the same topic immediately."""
+    duration_ms: int = 0
+    """0: the default of its tone."""
 
 
 class Notices(QObject):
-    """Whoever has something to say puts it here; the window shows it. Made once, by the wiring."""
+    """Models post notices, the window shows them. Created once, by the wiring."""
 
     posted = Signal(object)
     withdrawn = Signal(str)
-    """A topic on which nothing is to be said any more."""
+    """The topic of notices to remove."""
 
     def post(self, message: str, *, tone: Tone = "plain") -> None:
         self.posted.emit(Notice(message, tone))
@@ -43,17 +43,17 @@ class Notices(QObject):
         *,
         tone: Tone = "plain",
         topic: str = "",
-        stays_ms: int = 0,
+        duration_ms: int = 0,
     ) -> None:
-        """With something to do about it: Undo, Show, Retry."""
-        self.posted.emit(Notice(message, tone, action, run, topic, stays_ms))
+        """Post a notice with an action, such as Undo, Show or Retry."""
+        self.posted.emit(Notice(message, tone, action, run, topic, duration_ms))
 
     def withdraw(self, topic: str) -> None:
-        """What was said on the topic does not hold any more."""
+        """Remove the notice of a topic."""
         self.withdrawn.emit(topic)
 
-    def fail(
+    def post_error(
         self, error: UserError, action: str = "", run: Callable[[], None] | None = None
     ) -> None:
-        """What happened, and what to do next."""
+        """Post the message and the remedy of an error."""
         self.posted.emit(Notice(f"{error.message} {error.remedy}".strip(), "bad", action, run))

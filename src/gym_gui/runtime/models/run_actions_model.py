@@ -1,7 +1,7 @@
-"""RunActions: what people do with runs, from the list, the palette or a page of one run.
+"""RunActions: the actions on runs, for the runs list, the command palette and the run page.
 
-Everything is asked of the daemon on a thread; the list changes when the daemon has answered. What
-can be taken back is offered to be taken back.
+Each is requested on a thread; the list changes when the daemon has answered. Notices offer to undo
+what can be undone.
 """
 
 from collections.abc import Callable, Collection
@@ -11,25 +11,25 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.export_target import free_target
-from gym_gui.runtime.many_runs import do_to_each
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.models.run_actions import why_not
+from gym_gui.runtime.models.run_actions import disabled_reason
 from gym_gui.runtime.models.run_deletions import UNDO_MS, RunDeletions
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.run_operations import apply_to_runs
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
-_FEW = 8
+_MAX_SINGLE_TASKS = 8
 
 
 class RunActions(QObject):
-    """Made once, by the wiring."""
+    """Created once, by the wiring."""
 
     show_requested = Signal(str)
-    """A folder or file that is to be shown by the desktop."""
+    """The path of a folder or file to show in the file manager."""
 
     def __init__(
         self,
@@ -49,62 +49,62 @@ class RunActions(QObject):
         self.deletions = RunDeletions(link, tasks, notices, runs, self, undo_ms=undo_ms)
 
     def can_stop(self, run: RunRecord) -> bool:
-        return not why_not("stop", run)
+        return not disabled_reason("stop", run)
 
     def stop(self, run_ids: Collection[str]) -> None:
         client = self._link.client
-        self._do_to_each(run_ids, partial(client.cancel, reason="stopped in the window"))
+        self._apply_to_runs(run_ids, partial(client.cancel, reason="stopped in the window"))
 
     def pause(self, run_ids: Collection[str]) -> None:
-        self._do_to_each(run_ids, self._link.client.pause)
+        self._apply_to_runs(run_ids, self._link.client.pause)
 
     def resume(self, run_ids: Collection[str]) -> None:
-        self._do_to_each(run_ids, self._link.client.resume)
+        self._apply_to_runs(run_ids, self._link.client.resume)
 
     def rename(self, run_id: str, name: str) -> None:
         client = self._link.client
-        self._do(run_id, lambda: client.rename(run_id, name))
+        self._apply(run_id, lambda: client.rename(run_id, name))
 
     def change_tags(
         self, run_ids: Collection[str], add: Collection[str], remove: Collection[str] = ()
     ) -> None:
-        """On each of them; what a run has, or has not, already stays as it is."""
+        """Add and remove tags of all these runs."""
         client = self._link.client
         added, removed = sorted(set(add)), sorted(set(remove) - set(add))
         if added or removed:
             op = partial(client.annotate, add_tags=added, remove_tags=removed)
-            self._do_to_each(run_ids, op)
+            self._apply_to_runs(run_ids, op)
 
     def write_note(self, run_id: str, note: str) -> None:
         client, run = self._link.client, self._runs.by_id(run_id)
         if run is None or run.note != note.strip():
-            self._do(run_id, lambda: client.annotate(run_id, note=note.strip()))
+            self._apply(run_id, lambda: client.annotate(run_id, note=note.strip()))
 
     def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
-        """Put away, or bring back. Can be undone."""
-        client, chosen = self._link.client, tuple(run_ids)
+        """Archive or restore. Can be undone."""
+        client, ids = self._link.client, tuple(run_ids)
 
         def done(rejected: dict[str, UserError]) -> None:
-            moved = [run_id for run_id in chosen if run_id not in rejected]
+            moved = [run_id for run_id in ids if run_id not in rejected]
             if moved:
-                what = self._called(moved)
-                message = f"{what} archived." if archived else f"{what} brought back."
+                title = self._title_of(moved)
+                message = f"{title} archived." if archived else f"{title} restored."
                 self._notices.offer(message, "Undo", lambda: self.archive(moved, not archived))
-            self._report_rejected(rejected)
+            self._post_first_error(rejected)
 
         self._tasks.run(
-            self, lambda: do_to_each(chosen, lambda each: client.archive(each, archived)), done
+            self, lambda: apply_to_runs(ids, lambda run_id: client.archive(run_id, archived)), done
         )
 
     def delete(self, run_ids: Collection[str]) -> None:
-        """Hide at once; delete ten seconds later unless undone."""
+        """Hide now, and delete ten seconds later unless undone."""
         self.deletions.delete(run_ids)
 
     def export(self, run_id: str) -> None:
-        """All of it into one archive in the home's folder of exports."""
+        """Write an archive of the run to `exports` of the home."""
         client, folder = self._link.client, self._link.home.path / "exports"
-        name = f"{self._called((run_id,))} {run_text.short_id(run_id)}"
-        self._notices.post(f"Exporting {self._called((run_id,))} …")
+        name = f"{self._title_of((run_id,))} {run_text.short_id(run_id)}"
+        self._notices.post(f"Exporting {self._title_of((run_id,))} …")
 
         def write() -> tuple[Path, int]:
             file = free_target(folder, name, "tar.gz")
@@ -119,43 +119,43 @@ class RunActions(QObject):
                 tone="good",
             )
 
-        self._tasks.run(self, write, done, self._notices.fail)
+        self._tasks.run(self, write, done, self._notices.post_error)
 
     def open_folder(self, run_id: str) -> None:
         self.show_requested.emit(str(self._link.home.run(run_id).path))
 
     def close(self) -> None:
-        """Does not wait. Deletions that could still have been undone are carried out."""
+        """Does not block. Pending deletions are executed."""
         self.deletions.close()
 
     def join(self, timeout_s: float) -> bool:
         return self.deletions.join(timeout_s)
 
-    def _do_to_each(self, run_ids: Collection[str], op: Callable[[str], RunRecord]) -> None:
-        """Of many runs one task: answers come by the stream, and other tasks have their turn."""
-        chosen = tuple(run_ids)
-        if len(chosen) <= _FEW:
-            for run_id in chosen:
-                self._do(run_id, partial(op, run_id))
+    def _apply_to_runs(self, run_ids: Collection[str], op: Callable[[str], RunRecord]) -> None:
+        """One task for many runs, so that others are not delayed. `RunFeed` has the results."""
+        ids = tuple(run_ids)
+        if len(ids) <= _MAX_SINGLE_TASKS:
+            for run_id in ids:
+                self._apply(run_id, partial(op, run_id))
         else:
-            self._tasks.run(self, lambda: do_to_each(chosen, op), self._report_rejected)
+            self._tasks.run(self, lambda: apply_to_runs(ids, op), self._post_first_error)
 
-    def _report_rejected(self, rejected: dict[str, UserError]) -> None:
-        """One says enough: all others stay as they are seen."""
+    def _post_first_error(self, rejected: dict[str, UserError]) -> None:
+        """Post the first error only."""
         for error in tuple(rejected.values())[:1]:
-            self._notices.fail(error)
+            self._notices.post_error(error)
 
-    def _do(self, run_id: str, op: Callable[[], RunRecord]) -> None:
+    def _apply(self, run_id: str, op: Callable[[], RunRecord]) -> None:
         known = self._runs.by_id(run_id)
 
-        def take(answer: RunRecord) -> None:
-            # What came by the stream meanwhile may be newer, by another window's doing.
+        def apply_answer(answer: RunRecord) -> None:
+            # A record that the stream delivered since may be newer.
             if self._runs.by_id(run_id) is known:
                 self._runs.apply(answer)
 
-        self._tasks.run(self, op, take, self._notices.fail)
+        self._tasks.run(self, op, apply_answer, self._notices.post_error)
 
-    def _called(self, run_ids: Collection[str]) -> str:
+    def _title_of(self, run_ids: Collection[str]) -> str:
         if len(run_ids) != 1:
             return run_text.run_count(len(run_ids))
         (run_id,) = run_ids

@@ -1,8 +1,7 @@
-"""RunDeletions: runs that are to be deleted, unless the person thinks better of it in time.
+"""RunDeletions: delayed deletion of runs, with undo.
 
-For ten seconds they are only out of sight; then the daemon is asked. Those deleted meanwhile join
-them, and one Undo brings all back. Whoever closes the window means it: what waits is done at once.
-Owned by `RunActions`.
+Runs are hidden for ten seconds, then deleted. Later deletions restart the delay, and one Undo
+restores all. Closing the window deletes pending runs at once. Owned by `RunActions`.
 """
 
 import threading
@@ -13,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.run_removal import delete_runs, start_deleting
+from gym_gui.runtime.run_operations import delete_runs, start_deletion_thread
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
@@ -23,10 +22,10 @@ _TOPIC = "deleted runs"
 
 
 class RunDeletions(QObject):
-    """All of it is for the UI thread."""
+    """UI thread only."""
 
     changed = Signal()
-    """Other runs than before are out of sight."""
+    """`hidden_run_ids` changed."""
 
     def __init__(
         self,
@@ -43,94 +42,94 @@ class RunDeletions(QObject):
         self._tasks = tasks
         self._notices = notices
         self._runs = runs
-        self._waiting: dict[str, None] = {}
+        self._pending: dict[str, None] = {}
         self._deleting: set[str] = set()
-        self._last_thread: threading.Thread | None = None
-        self._clock = QTimer(self)
-        self._clock.setSingleShot(True)
-        self._clock.setInterval(undo_ms)
-        self._clock.timeout.connect(self._carry_out)
+        self._deletion_thread: threading.Thread | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(undo_ms)
+        self._timer.timeout.connect(self._delete_pending)
         runs.changed.connect(self._on_runs_changed)
         link.recovered.connect(self._on_recovered)
 
     @property
-    def out_of_sight(self) -> frozenset[str]:
-        """Those that wait, and those that the daemon is deleting."""
-        return frozenset(self._waiting) | self._deleting
+    def hidden_run_ids(self) -> frozenset[str]:
+        """Runs that are about to be deleted, or being deleted."""
+        return frozenset(self._pending) | self._deleting
 
     @property
     def can_undo(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._pending)
 
     def delete(self, run_ids: Collection[str]) -> None:
-        self._waiting |= dict.fromkeys(run_ids)
-        if not self._waiting:
+        self._pending |= dict.fromkeys(run_ids)
+        if not self._pending:
             return
-        self._clock.start()
+        self._timer.start()
         self._notices.offer(
-            f"Deleted {self._called()}.",
+            f"Deleted {self._title()}.",
             "Undo",
             self.undo,
             topic=_TOPIC,
-            stays_ms=self._clock.interval(),
+            duration_ms=self._timer.interval(),
         )
         self.changed.emit()
 
     def undo(self) -> None:
-        self._clock.stop()
+        self._timer.stop()
         self._notices.withdraw(_TOPIC)
-        if self._waiting:
-            self._waiting.clear()
+        if self._pending:
+            self._pending.clear()
             self.changed.emit()
 
     def close(self) -> None:
-        """Does not wait: a thread of its own asks the daemon for what is left."""
-        self._clock.stop()
-        waiting, self._waiting = tuple(self._waiting), {}
-        if waiting and self._link.has_client:
-            self._last_thread = start_deleting(self._link.client, waiting)
+        """Does not block: a thread deletes the pending runs."""
+        self._timer.stop()
+        pending, self._pending = tuple(self._pending), {}
+        if pending and self._link.has_client:
+            self._deletion_thread = start_deletion_thread(self._link.client, pending)
 
     def join(self, timeout_s: float) -> bool:
-        thread = self._last_thread
+        thread = self._deletion_thread
         if thread is not None:
             thread.join(timeout_s)
         return thread is None or not thread.is_alive()
 
-    def _carry_out(self) -> None:
+    def _delete_pending(self) -> None:
         self._notices.withdraw(_TOPIC)
         if not self._link.is_ready:
-            return  # done when it is back
-        client, waiting = self._link.client, tuple(self._waiting)
-        self._waiting.clear()
-        self._deleting |= set(waiting)
-        self._tasks.run(self, lambda: delete_runs(client, waiting), self._on_done)
+            return  # retried after the reconnect
+        client, pending = self._link.client, tuple(self._pending)
+        self._pending.clear()
+        self._deleting |= set(pending)
+        self._tasks.run(self, lambda: delete_runs(client, pending), self._on_done)
 
     def _on_recovered(self) -> None:
-        if self._waiting and not self._clock.isActive():
-            self._carry_out()
+        if self._pending and not self._timer.isActive():
+            self._delete_pending()
 
     def _on_done(self, rejected: dict[str, UserError]) -> None:
-        """What was deleted stays out of sight until it is gone from the list, too."""
+        """Show rejected runs again; deleted ones stay hidden until they leave the list."""
         if not rejected:
             return
         self._deleting -= rejected.keys()
         self.changed.emit()
-        # Another window may have deleted some of them. One reason says enough: they are seen again.
-        kept = [error for run_id, error in rejected.items() if self._runs.by_id(run_id)]
-        for error in kept[:1]:
-            self._notices.fail(error)
+        # Another window may have deleted some of them. The first error is enough.
+        errors = [error for run_id, error in rejected.items() if self._runs.by_id(run_id)]
+        for error in errors[:1]:
+            self._notices.post_error(error)
 
     def _on_runs_changed(self, run_ids: set[str]) -> None:
-        gone = {run_id for run_id in run_ids & self.out_of_sight if not self._runs.by_id(run_id)}
+        gone = {run_id for run_id in run_ids & self.hidden_run_ids if not self._runs.by_id(run_id)}
         for run_id in gone:
-            self._waiting.pop(run_id, None)
+            self._pending.pop(run_id, None)
             self._deleting.discard(run_id)
-        if gone and not self._waiting:
-            self.undo()  # there is nothing left to take back
+        if gone and not self._pending:
+            self.undo()  # nothing left to undo
 
-    def _called(self) -> str:
-        if len(self._waiting) != 1:
-            return run_text.run_count(len(self._waiting))
-        (run_id,) = self._waiting
+    def _title(self) -> str:
+        if len(self._pending) != 1:
+            return run_text.run_count(len(self._pending))
+        (run_id,) = self._pending
         run = self._runs.by_id(run_id)
         return run_text.title_of(run) if run else "1 run"

@@ -1,6 +1,6 @@
-"""SelectedRun: the run that all panels are about, with its metadata, up to date.
+"""SelectedRun: the run that all panels show, with its metadata.
 
-Pages about one run take it and never fetch these themselves.
+Pages of one run use it instead of fetching the metadata themselves.
 """
 
 from pathlib import Path
@@ -19,16 +19,16 @@ from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunRecord
 
-_NOTHING_LEFT = ArtifactManifest()
+_EMPTY_MANIFEST = ArtifactManifest()
 
 
 class SelectedRun(QObject):
-    """Made once, by the wiring. Papers come a moment after the run itself."""
+    """Created once, by the wiring. The metadata arrives after the run itself."""
 
     changed = Signal()
-    """Another run, or its state or figures are new."""
+    """Another run, or its record changed."""
     metadata_changed = Signal()
-    """Configuration, manifest or history are new; also when another run is shown."""
+    """Configuration, manifest or history changed; also if another run is selected."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class SelectedRun(QObject):
         link.connected.connect(self.refresh)
         link.recovered.connect(self.refresh)
 
-    def show(self, run_id: str) -> None:
+    def select(self, run_id: str) -> None:
         if run_id == self.run_id:
             return
         self.run_id = run_id
@@ -76,13 +76,13 @@ class SelectedRun(QObject):
 
     @property
     def resolved(self) -> dict[str, Any] | None:
-        """Every value as the worker resolved it; None until it has said so."""
+        """Every value as the worker resolved it; None until the worker has reported it."""
         return self._metadata.resolved if self._metadata else None
 
     @property
     def manifest(self) -> ArtifactManifest:
-        """Empty until it is known."""
-        return self._metadata.manifest if self._metadata else _NOTHING_LEFT
+        """Empty until it is fetched."""
+        return self._metadata.manifest if self._metadata else _EMPTY_MANIFEST
 
     @property
     def descriptor(self) -> WorkerDescriptor | None:
@@ -103,7 +103,7 @@ class SelectedRun(QObject):
         return self._metadata is not None
 
     def refresh(self) -> None:
-        """One question at a time; what is asked meanwhile is asked once afterwards."""
+        """Fetch the metadata. Requests during a fetch cause one more fetch afterwards."""
         if self._is_fetching:
             self._is_outdated = True
             return
@@ -113,7 +113,7 @@ class SelectedRun(QObject):
         self._is_fetching, self._is_outdated = True, False
         self._metadata_state = run.state if run else None
 
-        def answered(metadata: RunMetadata | None, problem: UserError | None) -> None:
+        def on_answer(metadata: RunMetadata | None, problem: UserError | None) -> None:
             self._is_fetching = False
             if run_id == self.run_id:
                 self._metadata = metadata or self._metadata
@@ -125,8 +125,8 @@ class SelectedRun(QObject):
         self._tasks.run(
             self,
             lambda: fetch_run_metadata(client, home, run_id),
-            lambda metadata: answered(metadata, None),
-            lambda error: answered(None, error),
+            lambda metadata: on_answer(metadata, None),
+            lambda error: on_answer(None, error),
         )
 
     def _on_run_changed(self, run_id: str) -> None:

@@ -1,7 +1,7 @@
-"""ThemeModel: every colour of the window, as text, and which theme is on.
+"""ThemeModel: the colours of the window, and the selected theme.
 
-Views paint with `theme.colours` and repaint on `changed`; `app/theme.py` makes palette and style
-sheet of the same colours. Nothing else in the window names a colour.
+Views paint with `theme.colours` and repaint on `changed`; `app/theme.py` creates palette and style
+sheet from them. No other module defines a colour.
 """
 
 from dataclasses import dataclass
@@ -14,37 +14,37 @@ ThemeChoice = Literal["system", "light", "dark"]
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """`#rrggbb`, or `#aarrggbb` where it lets something shine through."""
+    """`#rrggbb`, or `#aarrggbb` for translucent colours."""
 
     is_dark: bool
     window: str
-    """Behind everything."""
+    """Background of the window."""
     surface: str
     """Docks and bars."""
     raised: str
     """Cards, inputs, buttons."""
     canvas: str
-    """Behind pictures and grids."""
+    """Behind frames and grids."""
     line: str
-    """Between things."""
+    """Borders and separators."""
     text: str
     muted: str
-    """Labels, units, what is said beside."""
+    """Captions, units and secondary text."""
     disabled: str
     accent: str
-    """Of the Okabe-Ito blues: chosen, primary."""
+    """Selected and primary elements."""
     on_accent: str
     selection: str
     good: str
     warning: str
     bad: str
     person: str
-    """A human acts: orange, as a mark beside words."""
+    """A human acts: orange."""
     agent: str
     """An agent acts: blue."""
     cell: str
     cell_heat: str
-    """A cell that was visited most, or is worth most."""
+    """The most visited or most valuable cell."""
     cell_hole: str
     cell_goal: str
     cell_wall: str
@@ -104,11 +104,11 @@ DARK = Colours(
 )
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#999999")
-"""Okabe and Ito's colours, which people with any kind of colour blindness tell apart."""
+"""The Okabe-Ito palette, which is safe for colour blindness."""
 
 
 class ThemeModel(QObject):
-    """Made once, by the wiring."""
+    """Created once, by the wiring."""
 
     changed = Signal()
 
@@ -123,7 +123,7 @@ class ThemeModel(QObject):
         self._update()
 
     def set_system_is_dark(self, is_dark: bool) -> None:
-        """What the desktop says; counts while the choice is `system`."""
+        """Set the theme of the desktop, which is used while the choice is `system`."""
         self._system_is_dark = is_dark
         self._update()
 

@@ -1,6 +1,6 @@
-"""VisitCounts: how often the agent stood on each cell of a grid, for the heat map.
+"""VisitCounts: how often the agent visited each cell of a grid, for the heat map.
 
-Owned by `PlayModel`; counts every step, also those that are too fast to be seen.
+Owned by `PlayModel`. Counts every step, including steps between ticks.
 """
 
 from collections import Counter
@@ -17,21 +17,21 @@ _MAX_CACHED = 4096
 
 
 class VisitCounts:
-    """Counts of one session; a click clears them."""
+    """Counts of one session, until `clear`."""
 
     def __init__(self) -> None:
         self.counts: Counter[Cell] = Counter()
         self._cells: dict[tuple[str, int], Cell | None] = {}
 
     @property
-    def most(self) -> int:
+    def max_count(self) -> int:
         return max(self.counts.values(), default=0)
 
     def clear(self) -> None:
         self.counts.clear()
 
-    def forget_map(self) -> None:
-        """Another environment: its numbers stand for other places."""
+    def reset_map(self) -> None:
+        """Clear counts and cached cells, for another environment."""
         self.clear()
         self._cells.clear()
 
@@ -56,7 +56,7 @@ class VisitCounts:
 
 
 def _reported_cell(render: Any) -> Cell | None:
-    """A grid world whose steps say where the agent is, column first: no need to draw it all."""
+    """The cell in the `agent` entry of a grid world's render data, column first."""
     reported = render.get("agent") if isinstance(render, dict) else None
     if not isinstance(reported, list | tuple) or len(reported) != 2:
         return None

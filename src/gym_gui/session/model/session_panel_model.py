@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.actors import HUMAN, ActorDescriptor, ActorRoster
 from gym_gui.runtime.models.actors_model import ActorsModel, Mode, reason_of
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.session_service import (
+    HUMAN,
+    ActorDescriptor,
     SessionPhase,
     SessionProblem,
     SessionRequest,
@@ -127,7 +128,7 @@ class SessionPanelModel(QObject):
         self.choice = EnvironmentChoice(settings, self)
         self.environments = EnvironmentsModel(link, tasks, thumbnails, self)
         self.environments.set_recent(self.choice.recent)
-        self.actors = ActorsModel(ActorRoster(link, tasks), self)
+        self.actors = ActorsModel(link, tasks, self)
         self.mode: Mode = _parse_mode(settings.text("session/mode"))
         self.actors.set_mode(self.mode)
         self.tab: DockTab = _parse_tab(settings.text(_TAB_KEY))
@@ -258,7 +259,7 @@ class SessionPanelModel(QObject):
         try:
             request = self._request()
         except UserError as error:
-            self._notices.fail(error)
+            self._notices.post_error(error)
             return
         self.choice.record_played()
         self.environments.set_recent(self.choice.recent)

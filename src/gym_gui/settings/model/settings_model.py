@@ -44,7 +44,7 @@ THEMES: tuple[tuple[ThemeChoice, str], ...] = (
 
 
 _STATES = {
-    LinkState.LOOKING: "connecting",
+    LinkState.CONNECTING: "connecting",
     LinkState.READY: "running",
     LinkState.LOST: "not answering",
     LinkState.FAILED: "not running",
@@ -257,7 +257,7 @@ class SettingsModel(QObject):
 
     def _on_no_restart(self, error: UserError) -> None:
         self.is_restarting = False
-        self._notices.fail(error, "Try again", self.restart_daemon)
+        self._notices.post_error(error, "Try again", self.restart_daemon)
         self.changed.emit()
 
     def _on_freed(self, report: PruneReport) -> None:
@@ -268,7 +268,7 @@ class SettingsModel(QObject):
 
     def _on_not_freed(self, error: UserError) -> None:
         self.is_freeing = False
-        self._notices.fail(error)
+        self._notices.post_error(error)
         self.changed.emit()
 
 

@@ -56,14 +56,14 @@ class AppearanceSection(SectionFrame):
             )
         )
         self._embedded = QCheckBox("Open inside this window")
-        self._embedded.clicked.connect(model.dashboards.choose)
-        self._embedded.setEnabled(not model.dashboards.why_not)
-        self._embedded.setToolTip(model.dashboards.why_not)
+        self._embedded.clicked.connect(model.dashboards.set_on)
+        self._embedded.setEnabled(not model.dashboards.disabled_reason)
+        self._embedded.setToolTip(model.dashboards.disabled_reason)
         self.add(
             FieldRow(
                 "Dashboards",
                 self._embedded,
-                model.dashboards.why_not
+                model.dashboards.disabled_reason
                 or "Show TensorBoard and W&&B in this window instead of the browser.",
             )
         )

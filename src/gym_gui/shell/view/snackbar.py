@@ -199,7 +199,7 @@ class Snackbar(QFrame):
     def _restart_timer(self) -> None:
         if self._current is not None and not self.underMouse():
             default_ms = _ERROR_DURATION_MS if self._current.tone == "bad" else _DURATION_MS
-            self._timer.start(self._current.stays_ms or default_ms)
+            self._timer.start(self._current.duration_ms or default_ms)
 
     def _on_timeout(self) -> None:
         if self._has_focus():

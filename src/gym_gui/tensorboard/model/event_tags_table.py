@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_integer
 from gym_gui.tensorboard.feed.event_folders import TagRow
 
 Index = QModelIndex | QPersistentModelIndex
@@ -111,16 +111,16 @@ class EventTagsTable(QAbstractTableModel):
         if column is TagColumn.TAG:
             return row.tag
         if column is TagColumn.POINTS:
-            return run_text.integer(row.points)
+            return format_integer(row.points)
         if column is TagColumn.STEP:
-            return run_text.integer(row.last_step)
+            return format_integer(row.last_step)
         return _value(row.last_value)
 
 
 def _value(value: float) -> str:
     """Significant digits rather than decimals: losses and learning rates are small."""
     if not math.isfinite(value):
-        return run_text.number(value)
+        return format_decimal(value)
     is_plain = value == int(value) and abs(value) < _MAX_PLAIN
     text = f"{int(value):,}" if is_plain else f"{value:.{_DIGITS}g}"
     return text.replace("-", "\N{MINUS SIGN}")

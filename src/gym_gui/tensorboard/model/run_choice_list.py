@@ -13,6 +13,7 @@ from PySide6.QtCore import (
 )
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_timestamp
 from gym_gui.runtime.models.runs_model import RunsModel
 from mosaic.contract.runs import RunRecord
 
@@ -62,7 +63,7 @@ class RunChoiceList(QAbstractListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         run = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            started = run_text.timestamp(run.started_at or run.created_at)
+            started = format_timestamp(run.started_at or run.created_at)
             name = f"{run_text.title_of(run)} {run_text.short_id(run.run_id)}"
             return _SEPARATOR.join((name, run_text.state_text(run), started))
         if role == Qt.ItemDataRole.CheckStateRole:

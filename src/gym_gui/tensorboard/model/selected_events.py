@@ -112,7 +112,7 @@ class SelectedEvents(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._is_reading = self.is_searching = False
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
     def _show(self, found: EventSummary | None) -> None:
         self.found = found

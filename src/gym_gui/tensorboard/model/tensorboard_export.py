@@ -5,6 +5,7 @@ import threading
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
@@ -93,7 +94,7 @@ class EventExport(QObject):
 
     def _on_done(self, run: RunRecord, points: int, tags: int) -> None:
         self.run_id = ""
-        counts = f"{run_text.integer(points)} points of {run_text.integer(tags)} curves"
+        counts = f"{format_integer(points)} points of {format_integer(tags)} curves"
         self._notices.post(f"Exported {run_text.title_of(run)}: {counts}.", tone="good")
         self.done.emit(run.run_id)
         self.changed.emit()
@@ -103,5 +104,5 @@ class EventExport(QObject):
         if self._stop.is_set():
             self._notices.post(error.message)
         else:
-            self._notices.fail(error)
+            self._notices.post_error(error)
         self.changed.emit()

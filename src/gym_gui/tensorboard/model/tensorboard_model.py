@@ -234,7 +234,7 @@ class TensorBoardModel(QObject):
     def _on_collected(self, collected: tuple[dict[str, Path], list[UserError]]) -> None:
         folders, problems = collected
         for problem in problems[:1]:
-            self._notices.fail(problem)
+            self._notices.post_error(problem)
         if folders:
             self._open(folders)
         else:
@@ -271,7 +271,7 @@ class TensorBoardModel(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._set_preparing("")
-        self._notices.fail(error)
+        self._notices.post_error(error)
 
     def _on_servers(self) -> None:
         for server in tuple(self._requested):

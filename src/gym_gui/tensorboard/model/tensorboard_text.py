@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.tensorboard.feed.event_folders import EventSummary
 from gym_gui.tensorboard.feed.tensorboard_servers import ServerState, TensorBoardServer
+from mosaic.contract.formatting import format_size
 
 _MAX_LISTED_TAGS = 12
 _MAX_TITLE_NAMES = 3
@@ -111,7 +113,7 @@ def header_text(
 
 def export_text(points: int) -> EmptyText:
     progress = (
-        f"{run_text.integer(points)} points so far."
+        f"{format_integer(points)} points so far."
         if points
         else "Reading the telemetry of the run."
     )
@@ -127,7 +129,7 @@ def no_files_text(why_no_events: str, why_not_export: str) -> EmptyText:
 
 def _stats(found: EventSummary) -> str:
     parts = [
-        f"{_count(found.files, 'event file')}, {run_text.size(found.size_bytes)}",
+        f"{_count(found.files, 'event file')}, {format_size(found.size_bytes)}",
         f"{_count(len(found.tags), 'curve')} with {_count(found.points, 'point')}",
     ]
     if found.other_tags:
@@ -155,4 +157,4 @@ def _damage(found: EventSummary) -> str:
 
 
 def _count(count: int, what: str) -> str:
-    return f"{run_text.integer(count)} {what}{'' if count == 1 else 's'}"
+    return f"{format_integer(count)} {what}{'' if count == 1 else 's'}"

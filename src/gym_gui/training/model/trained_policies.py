@@ -20,12 +20,13 @@ from PySide6.QtCore import (
 
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.actors_model import ActorsModel, reason_of
-from gym_gui.runtime.models.number_text import significant, size
+from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.settings_store import TextSettings
 from gym_gui.training.feed.saved_policies import SavedPolicies, SavedPolicy
 from gym_gui.training.model.training_form import TrainingForm
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_amount, format_size
 
 POLICY_ROLE = int(Qt.ItemDataRole.UserRole)
 _POLICY_KEY = "training/policy"
@@ -135,9 +136,11 @@ class TrainedPolicies(QAbstractListModel):
         actor = self._session.actors.find(policy.id)
         details = (
             f"step {_short_step(policy.step)}" if policy.step is not None else policy.file,
-            f"return {significant(policy.mean_return)}" if policy.mean_return is not None else "",
+            f"return {format_significant(policy.mean_return)}"
+            if policy.mean_return is not None
+            else "",
             age(time.time() - policy.saved_at),
-            size(policy.size_bytes),
+            format_size(policy.size_bytes),
         )
         marks = (("best", policy.is_best), ("last", policy.is_last))
         return PolicyRow(
@@ -300,7 +303,7 @@ class TrainedPolicies(QAbstractListModel):
 
 def _short_step(step: int) -> str:
     """`3,584`, `18.4 k`: short enough for a narrow dock."""
-    return f"{step:,}" if step < _EXACT_BELOW else run_text.amount(step)
+    return f"{step:,}" if step < _EXACT_BELOW else format_amount(step)
 
 
 def age(seconds: float) -> str:

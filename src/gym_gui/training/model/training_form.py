@@ -277,11 +277,14 @@ class TrainingForm(QObject):
         try:
             self.apply_document(parse_document(text))
         except UserError as error:
-            self._notices.fail(error)
+            self._notices.post_error(error)
 
     def import_file(self, path: str) -> None:
         self._launcher.read_file(
-            self, path, lambda data: self.paste(data.decode("utf-8", "replace")), self._notices.fail
+            self,
+            path,
+            lambda data: self.paste(data.decode("utf-8", "replace")),
+            self._notices.post_error,
         )
 
     def export_file(self, path: str, data: bytes) -> None:
@@ -290,7 +293,7 @@ class TrainingForm(QObject):
             path,
             data,
             lambda _: self._notices.post(f"Saved {path}.", tone="good"),
-            self._notices.fail,
+            self._notices.post_error,
         )
 
     def save_preset(self, name: str) -> None:
@@ -426,14 +429,16 @@ class TrainingPresets(QObject):
             self._notices.post(f"Saved the preset {name}.", tone="good")
             self._refresh()
 
-        self._launcher.save_preset(self, name, make_preset(document), on_saved, self._notices.fail)
+        self._launcher.save_preset(
+            self, name, make_preset(document), on_saved, self._notices.post_error
+        )
 
     def load(self, name: str, apply: Callable[[Mapping[str, Any]], object]) -> None:
         def on_loaded(document: dict[str, Any]) -> None:
             apply(document)
 
         def on_failure(error: UserError) -> None:
-            self._notices.fail(error)
+            self._notices.post_error(error)
             self._refresh()
 
         self._launcher.load_preset(self, name, on_loaded, on_failure)
@@ -447,7 +452,7 @@ class TrainingPresets(QObject):
             )
             self._refresh()
 
-        self._launcher.delete_preset(self, name, on_deleted, self._notices.fail)
+        self._launcher.delete_preset(self, name, on_deleted, self._notices.post_error)
 
     def _refresh(self) -> None:
         self.list_for(self._worker, self._env_id)

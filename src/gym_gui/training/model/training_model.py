@@ -237,12 +237,12 @@ class TrainingModel(QObject):
         self.state_changed.emit()
         self.launched.emit(launched.run.run_id)
         if launched.problem is not None:
-            self._notices.fail(launched.problem)
+            self._notices.post_error(launched.problem)
 
     def _on_launch_failed(self, error: UserError) -> None:
         self.is_launching = False
         self._on_rejected(error)
-        self._notices.fail(error)
+        self._notices.post_error(error)
         self.state_changed.emit()
 
     def run_remedy(self, action: str, argument: str) -> None:

@@ -158,7 +158,7 @@ class TrainingReadiness(QObject):
         if error is None:
             self._notices.post(f"The bundle {name} is installed.", tone="good")
         else:
-            self._notices.fail(error)
+            self._notices.post_error(error)
         self.installed.emit()
         self.check_again()
 

@@ -8,11 +8,13 @@ import time
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
+from gym_gui.runtime.models.formatting import format_decimal, format_rate
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.training.feed.launcher import Launcher
 from gym_gui.training.model.training_form import TrainingSettings
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_clock
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 
@@ -95,12 +97,12 @@ class TrainingRun(QObject):
         total = digest.progress_total
         unit = digest.progress_unit or "steps"
         progress = f"{int(digest.progress_done or 0):,} of {int(total):,} {unit}" if total else ""
-        left = run_text.duration(run_text.time_left_of(run))
+        left = format_clock(run_text.time_left_of(run))
         parts = (
-            run_text.duration(run_text.elapsed_s(run, time.time())),
+            format_clock(run_text.elapsed_s(run, time.time())),
             progress,
-            run_text.rate(run_text.speed_of(run)),
-            f"return {run_text.number(digest.mean_return)}"
+            format_rate(run_text.speed_of(run)),
+            f"return {format_decimal(digest.mean_return)}"
             if digest.mean_return is not None
             else "",
             f"{left} left" if left else "",
@@ -134,5 +136,5 @@ class TrainingRun(QObject):
 
     def _on_cancel_failed(self, error: UserError) -> None:
         self._is_cancelling = False
-        self._notices.fail(error)
+        self._notices.post_error(error)
         self.changed.emit()

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.number_text import size
+from gym_gui.runtime.models.formatting import format_rate
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.model.training_readiness import InstallStatus, TrainingReadiness
 from gym_gui.widgets.badge import Badge
+from mosaic.contract.formatting import format_clock, format_size
 from mosaic.contract.readiness import CheckStatus, PreflightItem, PreflightReport
 
 _MARKS = {
@@ -207,9 +207,9 @@ def _estimate(report: PreflightReport | None) -> str:
         return ""
     seconds, memory = report.expected_duration_s, report.expected_memory_bytes
     parts = [
-        f"about {run_text.duration(seconds)}" if seconds is not None else "",
-        f"{run_text.rate(report.expected_sps)}" if report.expected_sps else "",
-        f"{size(memory)} of memory" if memory else "",
+        f"about {format_clock(seconds)}" if seconds is not None else "",
+        f"{format_rate(report.expected_sps)}" if report.expected_sps else "",
+        f"{format_size(memory)} of memory" if memory else "",
     ]
     text = ", ".join(part for part in parts if part)
     runs = f"{report.earlier_runs} earlier run{'s' if report.earlier_runs > 1 else ''}"

@@ -237,7 +237,7 @@ class WandbModel(QObject):
             if update.target != self._location:
                 continue
             if update.error is not None:
-                self._notices.fail(update.error)
+                self._notices.post_error(update.error)
             if update.found is not None:
                 self._runs = update.found
             elif self._runs is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gym_gui.runtime.models.value_text import format_full_value, format_value
+from gym_gui.runtime.models.formatting import format_full_value, format_value
 
 Index = QModelIndex | QPersistentModelIndex
 NAME, VALUE = 0, 1

@@ -13,15 +13,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.runtime.models.formatting import format_integer
 from gym_gui.runtime.models.notices import Tone
-from gym_gui.runtime.models.number_text import size
-from gym_gui.runtime.models.run_text import integer
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.buttons import CopyButton
 from gym_gui.widgets.icons import set_icon
 from gym_gui.widgets.labels import ElidedLabel
+from mosaic.contract.formatting import format_size
 
 _NO_ADDRESS = "The run has no address: it was tracked offline and is not uploaded."
 
@@ -196,9 +196,13 @@ def _history(model: WandbModel) -> str:
     contents = run.contents
     if not contents.rows:
         return "no rows yet" if not model.is_finished else "no rows"
-    rows = f"{integer(contents.rows)} row{'' if contents.rows == 1 else 's'}"
-    step = f", last step {integer(contents.last_step)}" if contents.last_step is not None else ""
-    return f"{rows}{step} · {size(contents.size_bytes)}"
+    rows = f"{format_integer(contents.rows)} row{'' if contents.rows == 1 else 's'}"
+    step = (
+        f", last step {format_integer(contents.last_step)}"
+        if contents.last_step is not None
+        else ""
+    )
+    return f"{rows}{step} · {format_size(contents.size_bytes)}"
 
 
 def _warning(model: WandbModel) -> str:
@@ -209,7 +213,7 @@ def _warning(model: WandbModel) -> str:
         return run.problem
     unreadable = run.contents.unreadable
     if unreadable:
-        records = "1 record is" if unreadable == 1 else f"{integer(unreadable)} records are"
+        records = "1 record is" if unreadable == 1 else f"{format_integer(unreadable)} records are"
         return f"{records} damaged and skipped."
     is_truncated = run.contents.unread_bytes > 0 and model.is_finished
     if is_truncated and run.contents.exit_code is None:

@@ -7,8 +7,8 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
-from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.theme_model import Colours
+from mosaic.contract.formatting import format_clock
 
 _MINUTE_S = 60.0
 _HOUR_S = 3600.0
@@ -120,7 +120,7 @@ def short_number(value: float, spacing: float) -> str:
 def format_x(x: float, axis: str) -> str:
     """The position of the crosshair."""
     if axis == "time":
-        return run_text.duration(x)
+        return format_clock(x)
     return f"{axis} {x:,.0f}"
 
 

@@ -1,12 +1,12 @@
-"""What is done to many runs at once: one that refuses keeps the others from nothing."""
+"""Operations on many runs: an error of one does not stop the others."""
 
-from gym_gui.runtime.many_runs import do_to_each
+from gym_gui.runtime.run_operations import apply_to_runs
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.errors import UserError
 
 
-def test_one_refuses_and_the_daemon_goes() -> None:
-    """All others are done; without a daemon the rest is not even tried."""
+def test_errors_are_collected_until_the_daemon_is_unreachable() -> None:
+    """Without a daemon the remaining runs are not tried."""
     done: list[str] = []
 
     def op(run_id: str) -> None:
@@ -16,7 +16,7 @@ def test_one_refuses_and_the_daemon_goes() -> None:
             raise DaemonUnreachableError("No daemon answers.", remedy="")
         done.append(run_id)
 
-    rejected = do_to_each(["a", "b", "c", "d", "e"], op)
+    rejected = apply_to_runs(["a", "b", "c", "d", "e"], op)
     assert done == ["a", "c"]
     assert list(rejected) == ["b", "d", "e"]
     assert isinstance(rejected["e"], DaemonUnreachableError)
