@@ -39,8 +39,8 @@ def log_of(records: Iterable[bytes]) -> bytes:
 def run_record(config: Mapping[str, Any], name: str = "CartPole ppo s1") -> bytes:
     items = b"".join(_field(1, _item(key, value)) for key, value in config.items())
     texts = {1: "abc12345", 2: "lab", 3: "cleanRL", 8: name}
-    told = b"".join(_field(number, text.encode()) for number, text in texts.items())
-    return _record(_RUN, told + _field(4, items))
+    encoded_texts = b"".join(_field(number, text.encode()) for number, text in texts.items())
+    return _record(_RUN, encoded_texts + _field(4, items))
 
 
 def history_record(step: int, values: Mapping[str, Any]) -> bytes:

@@ -18,10 +18,10 @@ VALUE = "f00dfeed-0123456789-do-not-tell"
 
 @contextmanager
 def refused(code: str) -> Iterator[pytest.ExceptionInfo[TrainerError]]:
-    with pytest.raises(TrainerError) as told:
-        yield told
-    assert told.value.code == code
-    assert VALUE not in str(told.value)
+    with pytest.raises(TrainerError) as caught:
+        yield caught
+    assert caught.value.code == code
+    assert VALUE not in str(caught.value)
 
 
 def test_secret_value_is_never_returned(daemon: DaemonUnderTest, client: TrainerClient) -> None:
@@ -89,9 +89,9 @@ def test_settings_are_changed_now_or_after_a_restart(
 def test_invalid_settings_file(daemon: DaemonUnderTest, client: TrainerClient) -> None:
     """The error describes the file, not the value that was sent."""
     daemon.home.settings.write_text('port = "eighty"\n')
-    with refused("T301") as told:
+    with refused("T301") as caught:
         client.settings()
-    assert "port" in told.value.message
+    assert "port" in caught.value.message
     with refused("T301"):
         client.change_settings(max_runs=3)
     assert client.change_settings(port=None).stored.port is None

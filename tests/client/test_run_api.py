@@ -145,7 +145,7 @@ def test_readiness_before_a_run(shared_client: TrainerClient) -> None:
 def test_run_is_exported_and_imported(shared_client: TrainerClient, tmp_path: Path) -> None:
     """Exported, deleted and imported again, it has all of its telemetry."""
     run_id = shared_client.wait(shared_client.submit(echo(steps=500)).run_id).run_id
-    told = [step.reward for _, step in shared_client.steps(run_id)]
+    rewards = [step.reward for _, step in shared_client.steps(run_id)]
     archive = tmp_path / "run.tar.gz"
     assert shared_client.export_run(run_id, archive) == archive.stat().st_size
     assert shared_client.delete(run_id) > 0
@@ -153,7 +153,7 @@ def test_run_is_exported_and_imported(shared_client: TrainerClient, tmp_path: Pa
         shared_client.run(run_id)
     imported = shared_client.import_run(archive)
     assert (imported.run_id, imported.state) == (run_id, RunState.SUCCEEDED)
-    assert [step.reward for _, step in shared_client.steps(run_id)] == told
+    assert [step.reward for _, step in shared_client.steps(run_id)] == rewards
 
 
 def test_archives_that_cannot_be_read_or_written(

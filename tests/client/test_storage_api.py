@@ -194,7 +194,7 @@ def _prune_a_video(client: TrainerClient, home: Home) -> None:
     assert not video.exists()
     assert client.retention().prunable_items == 0
     with client.watch(after_seq=seq, follow=False) as events:
-        told = [event.what for event in events]
-    assert any(isinstance(what, ArtifactPruned) for what in told)
-    assert told[-1] == RetentionChanged(freed_bytes=1000, removed=1)
+        changes = [event.what for event in events]
+    assert any(isinstance(change, ArtifactPruned) for change in changes)
+    assert changes[-1] == RetentionChanged(freed_bytes=1000, removed=1)
     assert client.run(run.run_id).run.digest.steps > 0

@@ -1,4 +1,4 @@
-"""Changes of a mind: on lines of their own, and on steps, where nothing is certain."""
+"""Changes of a BDI agent's state: from `bdi` events and from steps."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ CHANGE = BdiChange(
 
 
 def test_a_bdi_event_and_a_step_decode_alike() -> None:
-    """What a line tells is what the step tells that repeats it."""
+    """An event and a step with the same fields give the same change."""
     event = decode(json.dumps({"type": "bdi", "step": 3, "agent_id": "a", **FIELDS}).encode())
     assert isinstance(event, BdiEvent)
     assert (event.step, event.agent_id) == (3, "a")
@@ -52,13 +52,13 @@ def test_a_bdi_event_and_a_step_decode_alike() -> None:
     ],
 )
 def test_a_line_of_another_shape_is_rejected(fields: dict[str, Any]) -> None:
-    """It is kept among the rejects, with the reason."""
+    """It is stored among the rejects, with the reason."""
     with pytest.raises(RejectedLineError):
         decode(json.dumps({"type": "bdi", **fields}).encode())
 
 
 @pytest.mark.parametrize(
-    ("told", "change"),
+    ("reported", "change"),
     [
         (None, None),
         ("happy", None),
@@ -72,9 +72,9 @@ def test_a_line_of_another_shape_is_rejected(fields: dict[str, Any]) -> None:
         ({"added": ["a"], "confidence": float("nan")}, BdiChange(added=("a",))),
     ],
 )
-def test_valid_bdi_fields_of_a_step_are_used(told: Any, change: BdiChange | None) -> None:
-    """A step is kept whatever its `bdi` is; the rest of it is not shown."""
-    assert change_from_step(told) == change
+def test_valid_bdi_fields_of_a_step_are_used(reported: Any, change: BdiChange | None) -> None:
+    """A step is stored whatever its `bdi` contains; invalid fields are skipped."""
+    assert change_from_step(reported) == change
 
 
 @given(
@@ -84,11 +84,11 @@ def test_valid_bdi_fields_of_a_step_are_used(told: Any, change: BdiChange | None
         max_leaves=8,
     )
 )
-def test_no_step_is_lost_for_its_bdi(told: Any) -> None:
-    """Any value is decoded with its step and looked at without an error."""
+def test_any_bdi_field_decodes_with_its_step(reported: Any) -> None:
+    """No value of `bdi` raises an error."""
     fields = {"episode_id": "e", "step": 0, "action": 0, "reward": 0}
     ended = {"terminated": False, "truncated": False}
-    line = json.dumps({"type": "step", **fields, **ended, "bdi": told}).encode()
+    line = json.dumps({"type": "step", **fields, **ended, "bdi": reported}).encode()
     step = decode(line)
     assert isinstance(step, StepRecord)
     change_from_step(step.bdi)

@@ -1,4 +1,4 @@
-"""Commands reach a worker as whole lines that it can read."""
+"""Commands reach a worker as complete lines."""
 
 import json
 import math
@@ -41,7 +41,7 @@ def test_newlines_in_values_are_escaped() -> None:
 
 
 def test_limit_counts_the_newline() -> None:
-    """A line of exactly the limit passes, one byte more is refused with a remedy."""
+    """A line of exactly the limit passes; one byte more is rejected with a remedy."""
     room = MAX_COMMAND_BYTES - len(encode_command(control.Action(seq=1, value="")))
     assert len(encode_command(control.Action(seq=1, value="x" * room))) == MAX_COMMAND_BYTES
     with pytest.raises(ControlError, match="4097 bytes") as caught:
@@ -61,7 +61,7 @@ def test_limit_counts_the_newline() -> None:
     ],
 )
 def test_wrong_value_is_named(command: control.ControlCommand, field: str) -> None:
-    """A value that cannot be sent is refused by its field."""
+    """A value that cannot be encoded is rejected with its field."""
     with pytest.raises(ControlError) as caught:
         encode_command(command)
     assert [problem.field for problem in caught.value.problems] == [field]

@@ -1,4 +1,4 @@
-"""Lines as events: what comes back, and why a line is none."""
+"""Decoding of lines into events, and reasons for rejected lines."""
 
 import contextlib
 import json
@@ -44,8 +44,8 @@ json_values = st.recursive(
 )
 
 
-def test_the_same_step_goes_out_and_comes_back() -> None:
-    """Encoding a decoded step gives its line again."""
+def test_a_step_round_trips() -> None:
+    """Encoding a decoded step gives the same line."""
     line = (
         b'{"type":"step","episode_id":"a","step":3,"action":[0.5],"reward":1.5,'
         b'"terminated":true,"truncated":false,"obs":{"x":1},"actor":"you","seq":7,"agent_id":"red"}'
@@ -56,8 +56,8 @@ def test_the_same_step_goes_out_and_comes_back() -> None:
     assert msgspec.json.encode(step) == line
 
 
-def test_a_word_that_happens_to_be_nan_stays_a_word_where_no_number_can_be() -> None:
-    """Ids and names are not turned into floats; values inside `info` are."""
+def test_nan_stays_text_in_ids_and_names() -> None:
+    """Ids and names are not converted to floats; values inside `info` are."""
     line = (
         b'{"type":"step","episode_id":"NaN","step":0,"action":0,"reward":"NaN",'
         b'"terminated":false,"truncated":false,"info":{"loss":["-Infinity"]},"actor":"Infinity"}'
@@ -69,7 +69,7 @@ def test_a_word_that_happens_to_be_nan_stays_a_word_where_no_number_can_be() -> 
 
 
 def test_numbers_beyond_any_float_are_infinite() -> None:
-    """A number that no float can hold does not cost the line."""
+    """A number that no float can hold does not reject the line."""
     metric = decode(b'{"type":"metric","name":"x","value":' + b"9" * 5_000 + b"}")
     assert isinstance(metric, Metric)
     assert metric.value == math.inf
@@ -77,14 +77,14 @@ def test_numbers_beyond_any_float_are_infinite() -> None:
 
 @pytest.mark.parametrize("digits", [310, 400, 5_000])
 def test_metrics_beyond_any_float_are_infinite_however_long(digits: int) -> None:
-    """400 digits and 5,000 are treated alike."""
+    """400 digits and 5,000 digits behave the same."""
     metric = decode(b'{"type":"metric","name":"x","value":-' + b"9" * digits + b"}")
     assert isinstance(metric, Metric)
     assert metric.value == -math.inf
 
 
 def test_every_optional_field_may_be_null() -> None:
-    """A worker that writes null for what it does not know loses no line."""
+    """A worker may write null for an unknown value."""
     for event_type in EVENT_TYPES:
         document: dict[str, object] = {"type": tag_of(event_type)}
         for field in msgspec.structs.fields(event_type):
@@ -94,7 +94,7 @@ def test_every_optional_field_may_be_null() -> None:
 
 
 def test_large_integers_stay_exact() -> None:
-    """128-bit integers inside values are not turned into floats."""
+    """128-bit integers inside values are not converted to floats."""
     step = decode_step(
         b'{"type":"step","episode_id":"a","step":0,"action":%d,"reward":0,"terminated":false,'
         b'"truncated":false}' % (1 << 127)
@@ -104,14 +104,14 @@ def test_large_integers_stay_exact() -> None:
 
 @given(json_values)
 def test_any_json_is_an_event_or_is_rejected(value: object) -> None:
-    """Nothing else can come out of decoding."""
+    """Decoding has no other outcome."""
     with contextlib.suppress(RejectedLineError):
         decode(json.dumps(value).encode())
 
 
 @given(st.binary())
 def test_any_bytes_are_an_event_or_are_rejected(data: bytes) -> None:
-    """Nothing else can come out of decoding."""
+    """Decoding has no other outcome."""
     with contextlib.suppress(RejectedLineError):
         decode(data)
 
@@ -130,8 +130,8 @@ def test_any_bytes_are_an_event_or_are_rejected(data: bytes) -> None:
         optional={"obs": json_values, "t": json_values, "actor": json_values, "seq": json_values},
     )
 )
-def test_what_storing_accepts_reading_accepts(document: dict[str, object]) -> None:
-    """A step whose head decodes decodes in full, so that nothing stored is unreadable."""
+def test_a_stored_step_can_be_read(document: dict[str, object]) -> None:
+    """A step whose head decodes also decodes in full."""
     line = json.dumps(document).encode()
     try:
         decode_head_fast(line)
@@ -144,7 +144,7 @@ def test_what_storing_accepts_reading_accepts(document: dict[str, object]) -> No
     "value", [b"1e999", b"-1e999", b"9" * 5_000, b"1" * 400 + b".5", b"1e-999", b"1e309"]
 )
 def test_odd_numbers_in_unread_fields_do_not_make_a_stored_step_unreadable(value: bytes) -> None:
-    """Storing does not look at `obs`; whatever stands there, the step can be read."""
+    """Ingest does not parse `obs`; any content can be read later."""
     line = (
         b'{"type":"step","episode_id":"a","step":0,"action":0,"reward":0,"terminated":false,'
         b'"truncated":false,"obs":' + value + b"}"
@@ -154,7 +154,7 @@ def test_odd_numbers_in_unread_fields_do_not_make_a_stored_step_unreadable(value
 
 
 def test_an_unknown_type_is_stored() -> None:
-    """A later version's lines are events too."""
+    """Lines of a later version are events, too."""
     assert decode(b'{"type":"hologram"}') == UnknownEvent("hologram")
 
 
@@ -164,12 +164,12 @@ def test_tags_are_distinct() -> None:
 
 
 def test_a_policy_covers_every_state() -> None:
-    """Actions with gaps and values that JSON has no word for come back; so does nothing at all."""
-    told = decode(b'{"type":"policy","actions":[1,null],"q_values":[[0,"NaN"],[1,2]],"step":3}')
-    assert isinstance(told, PolicyEvent)
-    assert (told.actions, told.states, told.step) == ([1, None], 2, 3)
-    assert told.q_values is not None
-    assert math.isnan(told.q_values[0][1])
+    """Actions with gaps and non-finite values round-trip; so does an empty policy."""
+    policy = decode(b'{"type":"policy","actions":[1,null],"q_values":[[0,"NaN"],[1,2]],"step":3}')
+    assert isinstance(policy, PolicyEvent)
+    assert (policy.actions, policy.states, policy.step) == ([1, None], 2, 3)
+    assert policy.q_values is not None
+    assert math.isnan(policy.q_values[0][1])
     withdrawn = decode(b'{"type":"policy","actor":"human"}')
     assert isinstance(withdrawn, PolicyEvent)
     assert withdrawn.states == 0
@@ -188,6 +188,6 @@ def test_a_policy_covers_every_state() -> None:
     ],
 )
 def test_a_malformed_policy_is_rejected(fields: dict[str, object]) -> None:
-    """Too many states or actions, or lists that do not fit each other."""
+    """Too many states or actions, or lists of different lengths."""
     with pytest.raises(RejectedLineError):
         decode(json.dumps({"type": "policy", **fields}).encode())

@@ -1,4 +1,4 @@
-"""A worker's descriptor is believed where it speaks, and silent means unsupported."""
+"""Worker descriptors: what they declare is used, everything else is unsupported."""
 
 import json
 from typing import Any
@@ -64,7 +64,7 @@ def encoded(**changes: Any) -> bytes:
 
 
 def test_descriptor_is_read() -> None:
-    """Every part that a worker prints is there."""
+    """Every section of the descriptor is decoded."""
     descriptor = decode_descriptor(encoded())
     ppo = descriptor.algorithm("ppo")
     assert ppo is not None
@@ -77,8 +77,8 @@ def test_descriptor_is_read() -> None:
     assert descriptor.tabs == ("beliefs",)
 
 
-def test_silence_is_unsupported() -> None:
-    """What a descriptor does not say, the worker cannot do."""
+def test_undeclared_capabilities_are_unsupported() -> None:
+    """A capability that the descriptor omits is off."""
     descriptor = decode_descriptor(b'{"worker": "tiny"}')
     assert descriptor.supports == WorkerCapabilities()
     assert not any(
@@ -113,7 +113,7 @@ def test_later_fields_are_ignored() -> None:
     ],
 )
 def test_wrong_field_is_named(changes: dict[str, Any], field: str) -> None:
-    """A worker author is told which field is wrong."""
+    """The error names the invalid field, for the author of the worker."""
     with pytest.raises(DescriptorError) as caught:
         decode_descriptor(encoded(**changes), "cleanrl_worker")
     assert [problem.field for problem in caught.value.problems] == [field]
@@ -143,7 +143,7 @@ def test_wrong_field_is_named(changes: dict[str, Any], field: str) -> None:
     ],
 )
 def test_parameter_that_contradicts_itself_is_named(parameter: dict[str, Any], field: str) -> None:
-    """A default that its own parameter would refuse is the author's mistake."""
+    """A default that the parameter itself would reject is an error."""
     algorithms = [{"id": "a", "parameters": [{"name": "p", **parameter}]}]
     with pytest.raises(DescriptorError) as caught:
         decode_descriptor(encoded(algorithms=algorithms))
@@ -151,14 +151,14 @@ def test_parameter_that_contradicts_itself_is_named(parameter: dict[str, Any], f
 
 
 def test_invalid_descriptor_is_rejected() -> None:
-    """A worker that prints something else is reported in words."""
+    """Other output of a worker is a readable error."""
     for data in (b"", b"Traceback (most recent call last):", b"[]", b"\xff"):
         with pytest.raises(DescriptorError):
             decode_descriptor(data)
 
 
 def test_defaults_are_filled_in() -> None:
-    """Parameters that are not given have the descriptor's values."""
+    """Missing parameters get the values of the descriptor."""
     resolved = validate_params(decode_descriptor(encoded()), "ppo", {"num_envs": 2})
     assert resolved.problems == []
     assert resolved.values == {
@@ -185,7 +185,7 @@ def test_defaults_are_filled_in() -> None:
     ],
 )
 def test_good_values_are_accepted(params: dict[str, Any]) -> None:
-    """Values at the edges of a range, null for what is null by default, and each choice."""
+    """Bounds of a range, null where null is the default, and every choice."""
     assert validate_params(decode_descriptor(encoded()), "ppo", params).problems == []
 
 
@@ -207,14 +207,14 @@ def test_good_values_are_accepted(params: dict[str, Any]) -> None:
     ],
 )
 def test_wrong_values_are_named(params: dict[str, Any], remedy: str) -> None:
-    """A value of the wrong type, out of range or unknown is named with what to give instead."""
+    """A wrong type, an out-of-range value and an unknown name, each with what is expected."""
     (problem,) = validate_params(decode_descriptor(encoded()), "ppo", params).problems
     assert problem.field == f"params.{next(iter(params))}"
     assert remedy in problem.remedy
 
 
 def test_unknown_algorithm_is_named() -> None:
-    """An algorithm that the worker does not have is answered with those it has."""
+    """The error lists the algorithms of the worker."""
     (problem,) = validate_params(decode_descriptor(encoded()), "pppo", {}).problems
     assert problem.field == "algo"
     assert "Did you mean `ppo`?" in problem.remedy
@@ -222,7 +222,7 @@ def test_unknown_algorithm_is_named() -> None:
 
 
 def test_no_algorithm_has_no_parameters() -> None:
-    """A run that needs no algorithm (play) takes no parameters."""
+    """A run without an algorithm (play) has no parameters."""
     descriptor = decode_descriptor(encoded())
     assert validate_params(descriptor, None, {}).problems == []
     assert [p.field for p in validate_params(descriptor, None, {"x": 1}).problems] == ["params.x"]

@@ -1,4 +1,4 @@
-"""A reader of frames sees whole frames and nothing else, whatever a worker does to the file."""
+"""A frame reader returns complete frames only, whatever a worker does to the file."""
 
 import os
 import struct
@@ -20,9 +20,9 @@ from mosaic_worker.frames import FrameMailbox
 
 HEADER = struct.Struct("<8s6I")
 SOUND = (b"MOSAICFR", 1, 4, 2, 3, 3, 64)
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
-# Each frame is of one colour that its number gives, so that parts of two are told apart.
+# Each frame has one colour, derived from its number, so that mixed frames are detected.
 WRITER = """
 import sys
 from mosaic_worker.frames import FrameMailbox
@@ -58,7 +58,7 @@ def mailbox(path: Path) -> Iterator[FrameMailbox]:
 
 
 def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) -> bytes:
-    """A file with this header and one whole frame, number 5, in its first slot."""
+    """A file with this header and one complete frame, number 5, in its first slot."""
     header = HEADER.pack(*fields).ljust(64, b"\0")
     slot = struct.pack("<QqqI", 10, 7, 8, 2).ljust(64, b"\0") + b"{}".ljust(64, b"\0") + b"p" * 24
     whole = header + slot.ljust(192, b"\0") + bytes(2 * 192)
@@ -66,7 +66,7 @@ def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) ->
 
 
 def test_a_frame_round_trips(reader: FrameReader, mailbox: FrameMailbox) -> None:
-    """What the SDK writes is what a view gets: size, step, command, line and pixels."""
+    """A reader gets what the SDK wrote: size, step, command, line and pixels."""
     pixels = bytes(range(96))
     mailbox.write(pixels, 8, 3, 4, step=41, seq=-9, step_json=b'{"type":"step"}')
     assert reader.newest() == FrameView(1, 8, 3, 4, 41, -9, b'{"type":"step"}', pixels)
@@ -74,24 +74,22 @@ def test_a_frame_round_trips(reader: FrameReader, mailbox: FrameMailbox) -> None
     assert reader.newest() == FrameView(2, 8, 3, 4, 0, 0, b"", bytes(96))
 
 
-def test_the_layout_of_the_page(path: Path, reader: FrameReader) -> None:
-    """A file that was made from the page alone, by a worker in another language, is read."""
+def test_the_documented_layout_is_read(path: Path, reader: FrameReader) -> None:
+    """A file made from the documentation alone, as by a worker in another language."""
     path.write_bytes(file_of())
     assert reader.newest() == FrameView(5, 4, 2, 3, 7, 8, b"{}", b"p" * 24)
 
 
 def test_both_sides_have_the_same_limits() -> None:
-    """What the SDK lets pass is never refused by the reader."""
+    """The reader accepts everything that the SDK writes."""
     for name in ("MAGIC", "VERSION", "MAX_SIDE", "CHANNELS", "HEADER_BYTES", "SLOT_HEADER_BYTES"):
         assert getattr(frames, name) == getattr(frame_file, name)
     assert frame_file.MIN_SLOTS <= frames.SLOTS <= frame_file.MAX_SLOTS
     assert frames.STEP_BYTES <= frame_file.MAX_STEP_BYTES
 
 
-def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(
-    path: Path, reader: FrameReader, mailbox: FrameMailbox
-) -> None:
-    """A stream that names the frame it has gets the next one, also from a file that began anew."""
+def test_a_frame_is_returned_once(path: Path, reader: FrameReader, mailbox: FrameMailbox) -> None:
+    """A stream that passes its last number gets the next frame, also of a replaced file."""
     for _ in range(5):
         mailbox.write(b"old", 1, 1)
     frame = reader.newest()
@@ -107,7 +105,7 @@ def test_a_frame_is_given_once_to_who_asks_for_a_newer_one(
 
 
 def test_a_change_of_size_is_noticed(reader: FrameReader, mailbox: FrameMailbox) -> None:
-    """A window that was resized, or an environment that was exchanged, needs no new reader."""
+    """A resized or replaced environment needs no new reader."""
     for number, side in enumerate((4, 9, 4, 300), start=1):
         mailbox.write(bytes([side % 251]) * side * side, side, side, 1)
         frame = reader.newest()
@@ -116,7 +114,7 @@ def test_a_change_of_size_is_noticed(reader: FrameReader, mailbox: FrameMailbox)
 
 
 def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox) -> None:
-    """A view may look before the first frame, and after the run's directory is gone."""
+    """Before the first frame, and after the run's directory was removed."""
     assert reader.newest() is None
     mailbox.write(b"abc", 1, 1)
     assert reader.newest()
@@ -144,22 +142,22 @@ def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox
 def test_a_header_beyond_the_limits_is_rejected(
     path: Path, reader: FrameReader, place: int, value: bytes | int
 ) -> None:
-    """No field of the header makes the reader take memory or fail."""
+    """No header field makes the reader allocate memory or fail."""
     path.write_bytes(file_of((*SOUND[:place], value, *SOUND[place + 1 :])))
     assert reader.newest() is None
 
 
 @pytest.mark.parametrize("size", [0, 5, 63, 64, 200, 639, 641, 5000])
 def test_a_file_of_the_wrong_size_is_rejected(path: Path, reader: FrameReader, size: int) -> None:
-    """A file that was cut short or padded is not read past its end."""
+    """A truncated or padded file is not read past its end."""
     path.write_bytes(file_of(size=size))
     assert reader.newest() is None
 
 
-def test_cutting_the_file_short_under_the_reader(
+def test_truncating_an_open_file_is_harmless(
     path: Path, reader: FrameReader, mailbox: FrameMailbox
 ) -> None:
-    """A worker that truncates its file takes nobody down with it."""
+    """A worker that truncates its file does not kill its readers."""
     mailbox.write(bytes(640 * 480 * 3), 640, 480)
     assert reader.newest()
     os.truncate(path, 100)
@@ -169,7 +167,7 @@ def test_cutting_the_file_short_under_the_reader(
 def test_a_file_that_is_not_regular_is_rejected(
     path: Path, reader: FrameReader, tmp_path: Path
 ) -> None:
-    """A FIFO does not block, and a link is not followed out of the run's directory."""
+    """A FIFO does not block, and a link out of the run's directory is not followed."""
     os.mkfifo(path)
     assert reader.newest() is None
     path.unlink()
@@ -182,15 +180,15 @@ def test_a_file_that_is_not_regular_is_rejected(
 
 
 def test_a_step_longer_than_its_slot_is_rejected(path: Path, reader: FrameReader) -> None:
-    """A slot cannot make the reader hand out pixels as text."""
+    """A slot cannot make the reader return pixels as text."""
     data = bytearray(file_of())
     struct.pack_into("<I", data, 64 + 24, 65)
     path.write_bytes(data)
     assert reader.newest() is None
 
 
-def test_a_frame_that_is_being_written_is_not_given(path: Path, reader: FrameReader) -> None:
-    """While the newest is half done, the one before it is shown."""
+def test_a_frame_that_is_being_written_is_skipped(path: Path, reader: FrameReader) -> None:
+    """The previous one is returned until the newest is complete."""
     data = bytearray(file_of())
     struct.pack_into("<Q", data, 64 + 192, 11)
     path.write_bytes(data)
@@ -202,7 +200,7 @@ def test_a_frame_that_is_being_written_is_not_given(path: Path, reader: FrameRea
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(noise=st.binary(max_size=700), at=st.integers(0, 639))
 def test_any_bytes(path: Path, noise: bytes, at: int) -> None:
-    """Whatever a worker writes into the file, reading it gives a sound frame or none."""
+    """Reading a file with any content returns a valid frame or None."""
     data = bytearray(file_of())
     data[at : at + len(noise)] = noise
     path.write_bytes(data)
@@ -214,11 +212,11 @@ def test_any_bytes(path: Path, noise: bytes, at: int) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(("width", "height", "count"), [(64, 48, 200_000), (320, 240, 20_000)])
 def test_no_frame_is_torn(path: Path, width: int, height: int, count: int) -> None:
-    """A writer at full speed in another process never lets a reader see parts of two frames."""
+    """A writer at full speed in another process: no frame mixes two frames."""
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, path, str(width), str(height), str(count)]
     )
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     number = seen = 0
     try:
         with FrameReader(path) as reader:

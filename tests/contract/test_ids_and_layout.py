@@ -10,7 +10,7 @@ from mosaic.contract.layout import HOME_VARIABLE, Home
 
 
 def test_ulids_sort_by_creation_time() -> None:
-    """Later ids are greater, and tell when they were made."""
+    """Later ids are greater, and contain their creation time."""
     earlier, later = new_ulid(1_700_000_000_000), new_ulid(1_700_000_000_001)
     assert earlier < later
     assert ulid_time_ms(earlier) == 1_700_000_000_000
@@ -35,7 +35,7 @@ def test_ulids_are_distinct_within_a_millisecond() -> None:
     ],
 )
 def test_an_invalid_ulid_is_rejected(tmp_path: Path, text: str) -> None:
-    """A run id from outside cannot name a path of its own."""
+    """An untrusted run id cannot become another path."""
     assert not is_ulid(text)
     with pytest.raises(UserError, match="is not a run id"):
         Home(tmp_path).run(text)
@@ -56,7 +56,7 @@ def test_the_home_is_chosen_by_option_then_variable_then_folder(
 
 
 def test_paths_are_stored_relative_to_the_home(tmp_path: Path) -> None:
-    """So that the folder can be moved; what lies outside is refused."""
+    """So the folder can be moved; paths outside of it are rejected."""
     home = Home(tmp_path)
     run = home.run(new_ulid())
     assert home.relative(run.spool) == f"trainer/runs/{run.run_id}/telemetry.jsonl"

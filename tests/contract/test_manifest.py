@@ -1,4 +1,4 @@
-"""The artifact manifest holds what lies in the run directory, and leads nowhere else."""
+"""The artifact manifest lists files of the run directory and no others."""
 
 import json
 import math
@@ -34,7 +34,7 @@ FULL = ArtifactManifest(
 
 
 def test_file_round_trip(tmp_path: Path) -> None:
-    """What is written is read again, and replacing it leaves no other file behind."""
+    """A written manifest is read back, and replacing it leaves no other file."""
     path = tmp_path / "analytics.json"
     write_manifest(path, ArtifactManifest())
     write_manifest(path, FULL)
@@ -43,7 +43,7 @@ def test_file_round_trip(tmp_path: Path) -> None:
 
 
 def test_empty_manifest_names_every_field() -> None:
-    """A run without artifacts says so, field by field."""
+    """A run without artifacts has every field, empty."""
     document = json.loads(encode_manifest(ArtifactManifest()))
     assert set(document) == set(ArtifactManifest.__struct_fields__)
     assert decode_manifest(b"{}") == ArtifactManifest()
@@ -54,7 +54,7 @@ def test_empty_manifest_names_every_field() -> None:
     ["/etc/passwd", "../other", "a/../../b", "..", "a/..", "", "C:/x", "a\\b", "a\0b", "a\nb", "/"],
 )
 def test_path_outside_of_the_run_is_rejected(path: str) -> None:
-    """An absolute path, or one with `..`, is refused in every field that has a path."""
+    """Absolute paths and paths with `..`, in every field that has a path."""
     entry = {"path": path, "size_bytes": 1, "t": 1}
     document = {
         "tensorboard_dir": path,
@@ -74,7 +74,7 @@ def test_path_outside_of_the_run_is_rejected(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["a", "a/b.c", "a..b", "..a/b", "a b/ü", ".hidden", "a/.../b"])
 def test_unusual_names_inside_are_accepted(path: str) -> None:
-    """Unusual names of files inside the run directory are no reason to refuse."""
+    """Files inside the run directory may have unusual names."""
     manifest = ArtifactManifest(tensorboard_dir=path)
     assert decode_manifest(encode_manifest(manifest)) == manifest
 
@@ -90,7 +90,7 @@ def test_unusual_names_inside_are_accepted(path: str) -> None:
     ],
 )
 def test_wrong_field_is_named(document: dict[str, Any], field: str) -> None:
-    """A wrong value is named by the path of its field."""
+    """The error has the path of the invalid field."""
     with pytest.raises(ManifestError) as caught:
         decode_manifest(json.dumps(document).encode(), "analytics.json")
     assert [problem.field for problem in caught.value.problems] == [field]
@@ -98,12 +98,12 @@ def test_wrong_field_is_named(document: dict[str, Any], field: str) -> None:
 
 
 def test_later_fields_are_ignored() -> None:
-    """A manifest of a later version is read as far as it is understood."""
+    """The known fields of a later version are read."""
     assert decode_manifest(b'{"holograms": [1]}') == ArtifactManifest()
 
 
 def test_manifest_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
-    """A path that leads out, or a number JSON lacks, is refused before the file is touched."""
+    """A path outside or a non-finite number is rejected before the file is changed."""
     path = tmp_path / "analytics.json"
     write_manifest(path, FULL)
     for broken in (
@@ -116,7 +116,7 @@ def test_manifest_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
 
 
 def test_missing_and_broken_files_are_named(tmp_path: Path) -> None:
-    """A file that is not there, or not JSON, is reported by its name."""
+    """The error names a file that is missing or not JSON."""
     path = tmp_path / "analytics.json"
     with pytest.raises(ManifestError, match=r"analytics\.json"):
         read_manifest(path)
@@ -126,13 +126,13 @@ def test_missing_and_broken_files_are_named(tmp_path: Path) -> None:
 
 
 def test_folder_that_is_gone_is_reported(tmp_path: Path) -> None:
-    """Writing into a folder that was removed is an error for people, not a traceback."""
+    """Writing into a removed folder is a readable error, not a traceback."""
     with pytest.raises(UserError, match="cannot be written"):
         write_manifest(tmp_path / "gone" / "analytics.json", FULL)
 
 
 def test_failed_replacement_leaves_nothing(tmp_path: Path) -> None:
-    """When the file cannot be replaced, no temporary file stays."""
+    """No temporary file remains."""
     path = tmp_path / "analytics.json"
     path.mkdir()
     with pytest.raises(UserError, match="cannot be written"):

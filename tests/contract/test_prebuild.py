@@ -1,4 +1,4 @@
-"""Documents that several threads decode, each for the first time."""
+"""Structs that several threads decode for the first time."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ _TIMES = 20
 
 
 def test_threads_that_decode_at_once_do_not_crash() -> None:
-    """As the daemon does when it asks all workers at once what they are."""
+    """As in the daemon, which asks all workers for their descriptors in parallel."""
     for _ in range(_TIMES):
         finished = subprocess.run(
             [sys.executable, "-c", _MANY_AT_ONCE], capture_output=True, check=False

@@ -1,4 +1,4 @@
-"""A process is told from a later one with the same pid."""
+"""A process is distinguished from a later one with the same pid."""
 
 import dataclasses
 import os
@@ -38,7 +38,7 @@ def test_a_name_cannot_forge_the_fields_after_it(name: bytes) -> None:
 
 
 def test_a_real_process_with_a_misleading_name() -> None:
-    """The identity of a process that calls itself `) R (` is read from the kernel's own line."""
+    """The identity of a process named `) R (` is read from the kernel's own line."""
     code = "open('/proc/self/comm', 'w').write(') R ('); print(flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -64,7 +64,7 @@ def test_a_living_process_is_alive(sleeper: "subprocess.Popen[bytes]") -> None:
 
 @pytest.mark.process
 def test_a_zombie_is_not_alive(sleeper: "subprocess.Popen[bytes]") -> None:
-    """A dead process that is not reaped yet counts as gone."""
+    """A dead process counts as ended before it is reaped."""
     identity = identity_of(sleeper)
     assert identity.send(signal.SIGKILL)
     assert identity.wait(30)
@@ -77,10 +77,10 @@ def test_a_zombie_is_not_alive(sleeper: "subprocess.Popen[bytes]") -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("change", [{"start_ticks": 1}, {"boot_id": "another boot"}])
-def test_an_innocent_process_with_the_same_pid_is_never_signalled(
+def test_another_process_with_the_same_pid_is_not_signalled(
     sleeper: "subprocess.Popen[bytes]", change: dict[str, int | str]
 ) -> None:
-    """With another start time or boot id the pid belongs to somebody else, who is left alone."""
+    """With another start time or boot id, the pid belongs to another process."""
     impostor = dataclasses.replace(identity_of(sleeper), **change)  # type: ignore[arg-type]
     assert not impostor.is_alive()
     assert not impostor.send(signal.SIGKILL)
@@ -90,7 +90,7 @@ def test_an_innocent_process_with_the_same_pid_is_never_signalled(
 
 
 def test_an_unused_pid() -> None:
-    """A process that was reaped is gone, and waiting for it returns at once."""
+    """A reaped process is not alive, and waiting for it returns immediately."""
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", ""]) as process:
         identity = ProcessIdentity.of(process.pid) or ProcessIdentity(process.pid, 0, "")
     assert ProcessIdentity.of(process.pid) is None

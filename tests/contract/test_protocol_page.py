@@ -1,4 +1,4 @@
-"""`docs/protocol.md` names everything that the schema has, and all its examples are true."""
+"""`docs/protocol.md` documents the complete schema, and all its examples are valid."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def documents() -> Iterator[Any]:
 
 
 def section(heading: str) -> str:
-    """What stands under a heading, subsections included."""
+    """The content below a heading, including subsections."""
     level = heading.partition(" ")[0]
     start = PAGE.index(f"\n{heading}\n") + len(heading)
     end = re.compile(rf"^#{{2,{len(level)}}} ", re.MULTILINE).search(PAGE, start + 2)
@@ -81,8 +81,8 @@ def read_as(definition: str, document: dict[str, Any]) -> object:
 
 
 @pytest.mark.parametrize("document", list(documents()), ids=lambda document: str(document)[:40])
-def test_example_is_true(document: dict[str, Any]) -> None:
-    """Every example on the page is valid, and is read by the code."""
+def test_example_is_valid(document: dict[str, Any]) -> None:
+    """Every example on the page is valid and can be decoded."""
     definition = definition_of(document)
     Draft202012Validator({**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{definition}"}]}).validate(
         document
@@ -90,8 +90,8 @@ def test_example_is_true(document: dict[str, Any]) -> None:
     assert read_as(definition, document) is not None
 
 
-def test_toml_example_is_true(tmp_path: Path) -> None:
-    """The `worker.toml` on the page is read."""
+def test_toml_example_is_valid(tmp_path: Path) -> None:
+    """The `worker.toml` on the page can be read."""
     (block,) = blocks("toml")
     path = tmp_path / "worker.toml"
     path.write_text(block)
@@ -99,7 +99,7 @@ def test_toml_example_is_true(tmp_path: Path) -> None:
 
 
 def test_everything_has_an_example() -> None:
-    """Every event, command and document is shown."""
+    """Every event, command and document has one."""
     shown = list(documents())
     assert {tag_of(event) for event in EVENT_TYPES} <= {line.get("type") for line in shown}
     assert {kind.__struct_config__.tag for kind in COMMAND_TYPES} <= {
@@ -111,7 +111,7 @@ def test_everything_has_an_example() -> None:
 
 @pytest.mark.parametrize("event", EVENT_TYPES, ids=tag_of)
 def test_event_is_described(event: type[msgspec.Struct]) -> None:
-    """Every field of an event stands in its section, in bold exactly when it is required."""
+    """Every field of an event is in its section, in bold exactly if it is required."""
     text = section(f"### `{event.__struct_config__.tag}`")
     for field in msgspec.structs.fields(event):
         if field.name == "agent_id":
@@ -132,14 +132,14 @@ def fields_below(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[str
 
 @pytest.mark.parametrize("field", list(fields_below(TrainRunConfig)))
 def test_configuration_field_is_described(field: str) -> None:
-    """Every field of a run configuration stands in its section by its full path."""
+    """Every field of a run configuration is in its section by its full path."""
     row = re.compile(rf"^\| (\*\*)?`{re.escape(field)}`(\*\*)? \|", re.MULTILINE)
     assert row.search(section("## TrainRunConfig"))
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMA["$defs"]))
 def test_every_field_of_the_schema_is_named(name: str) -> None:
-    """Nothing is in the schema that the page does not name."""
+    """The page names every field of the schema."""
     for field in SCHEMA["$defs"][name].get("properties", {}):
         assert re.search(rf"`([a-z_.]+\.)?{field}[`.]", PAGE), f"{name}.{field}"
 
@@ -155,13 +155,13 @@ def test_every_field_of_the_schema_is_named(name: str) -> None:
     ],
 )
 def test_section_is_complete(heading: str, names: list[str]) -> None:
-    """Each section names all that it is about."""
+    """Each section lists everything it is about."""
     text = section(heading)
     assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_one_sentence_per_line() -> None:
-    """Prose has one sentence per line, so that changes are easy to read."""
+    """For readable diffs."""
     prose = re.sub(r"^```.*?^```$", "", PAGE, flags=re.DOTALL | re.MULTILINE)
     lines = [line for line in prose.splitlines() if line and line[0] not in "|#"]
     assert [line for line in lines if re.search(r"[.!?] [A-Z]", line)] == []

@@ -1,4 +1,4 @@
-"""Structs and messages of the control plane have the same fields, and nothing is lost between."""
+"""Structs and messages of the control plane have the same fields, and convert without loss."""
 
 import typing
 
@@ -36,7 +36,7 @@ _SAME = [
 
 @pytest.mark.parametrize(("struct", "message"), _SAME)
 def test_same_fields(struct: type[msgspec.Struct], message: typing.Any) -> None:
-    """A field that only one side has would be lost without a word."""
+    """A field of only one side would be dropped silently."""
     in_oneofs = {
         field.name
         for oneof in message.DESCRIPTOR.oneofs
@@ -106,7 +106,7 @@ def _run() -> runs.RunRecord:
     ids=lambda value: type(value).__name__,
 )
 def test_round_trip(value: msgspec.Struct) -> None:
-    """What goes through a message comes back equal."""
+    """A converted value converts back to an equal one."""
     message = to_message(
         value, getattr(trainer_pb2, _MESSAGE_NAMES.get(type(value), type(value).__name__))
     )

@@ -1,4 +1,4 @@
-"""The generated code of the control plane is that of `proto/trainer.proto`."""
+"""The generated code of the control plane matches `proto/trainer.proto`."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ SCRIPT = Path(__file__).parents[2] / "setup" / "rpc_stubs.py"
 
 
 @pytest.mark.process
-def test_in_step() -> None:
-    """Whoever changes the proto has generated the code again."""
+def test_generated_code_is_current() -> None:
+    """The code was generated again after each change of the proto file."""
     done = subprocess.run(
         [sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False
     )

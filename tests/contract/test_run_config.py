@@ -1,4 +1,4 @@
-"""A run configuration is understood, or refused with every reason and a remedy for each."""
+"""A run configuration is accepted, or rejected with every problem and a remedy for each."""
 
 import enum
 import json
@@ -17,7 +17,7 @@ UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 """A busy machine is no failure."""
 
 
-def refusal(**changes: Any) -> RunConfigError:
+def load_error(**changes: Any) -> RunConfigError:
     with pytest.raises(RunConfigError) as caught:
         load_run_config(MINIMAL | changes)
     return caught.value
@@ -27,15 +27,15 @@ def fields_of(error: RunConfigError) -> list[str]:
     return [problem.field for problem in error.problems]
 
 
-def test_little_is_needed() -> None:
-    """A worker, an algorithm and an environment make a run; the rest has defaults."""
+def test_required_fields() -> None:
+    """Worker, algorithm and environment are enough; the rest has defaults."""
     config = load_run_config(MINIMAL)
     assert (config.mode, config.seed, config.launcher) == ("train", 1, "local")
     assert config.telemetry.steps == "auto"
 
 
 def test_stored_form_is_complete() -> None:
-    """What is stored names every field, `artifacts` and `metadata` above all."""
+    """A stored configuration has every field, including `artifacts` and `metadata`."""
     stored = json.loads(to_json(load_run_config(MINIMAL)))
     assert set(stored) == set(TrainRunConfig.__struct_fields__)
     assert stored["metadata"] == {}
@@ -43,7 +43,7 @@ def test_stored_form_is_complete() -> None:
 
 
 def test_every_field_is_accepted() -> None:
-    """A configuration that sets everything comes back as it was written."""
+    """A configuration that sets every field round-trips."""
     full = {
         "run_name": "Überlauf 3",
         "worker": "cleanrl_worker",
@@ -97,8 +97,8 @@ def test_bytes_do_not_depend_on_key_order() -> None:
     assert to_json(one) == to_json(other)
 
 
-def test_what_was_given_is_not_shared() -> None:
-    """Changing the given document afterwards does not change the configuration."""
+def test_the_document_is_copied() -> None:
+    """Changing the document afterwards does not change the configuration."""
     params = {"layers": [64]}
     config = load_run_config(MINIMAL | {"params": params})
     params["layers"].append(32)
@@ -147,15 +147,15 @@ def test_what_was_given_is_not_shared() -> None:
     ],
 )
 def test_wrong_value_is_named(change: dict[str, Any], field: str) -> None:
-    """A value that cannot be is refused by the path of its field, with a remedy."""
-    error = refusal(**change)
+    """The error has the path of the field and a remedy."""
+    error = load_error(**change)
     assert fields_of(error) == [field]
     assert field in str(error)
     assert error.remedy
 
 
 def test_missing_fields_are_named() -> None:
-    """What a run cannot do without is asked for."""
+    """Required fields that are missing."""
     with pytest.raises(RunConfigError) as caught:
         load_run_config(b"{}")
     assert {problem.field for problem in caught.value.problems} == {"worker", "env_id", "algo"}
@@ -171,7 +171,9 @@ def test_algo_is_needed_only_to_learn(change: dict[str, Any]) -> None:
 
 def test_all_problems_are_reported_at_once() -> None:
     """One attempt shows everything that has to be corrected."""
-    error = refusal(seed=-1, launcher="moon", parms={}, artifacts={"video": {"max_frames": "many"}})
+    error = load_error(
+        seed=-1, launcher="moon", parms={}, artifacts={"video": {"max_frames": "many"}}
+    )
     assert set(fields_of(error)) == {"seed", "launcher", "parms", "artifacts.video.max_frames"}
     assert all(field in error.message for field in fields_of(error))
 
@@ -186,8 +188,8 @@ def test_all_problems_are_reported_at_once() -> None:
     ],
 )
 def test_misspelling_is_recognised(change: dict[str, Any], field: str, meant: str) -> None:
-    """A misspelt field or choice is answered with the one that was meant."""
-    error = refusal(**change)
+    """The error suggests the field or choice that was probably meant."""
+    error = load_error(**change)
     assert fields_of(error) == [field]
     assert f"Did you mean {meant}?" in error.remedy
 
@@ -200,8 +202,8 @@ def test_misspelling_is_recognised(change: dict[str, Any], field: str, meant: st
     ],
 )
 def test_stray_artifact_field_has_its_code(artifacts: dict[str, Any], field: str) -> None:
-    """A stray key under `artifacts` is refused with LOG705 and its name."""
-    error = refusal(artifacts=artifacts)
+    """An unknown key under `artifacts` is rejected with LOG705 and its name."""
+    error = load_error(artifacts=artifacts)
     assert error.code == "LOG705"
     assert str(error).startswith("LOG705 ")
     assert fields_of(error) == [field]
@@ -222,23 +224,23 @@ def test_stray_artifact_field_has_its_code(artifacts: dict[str, Any], field: str
     ],
 )
 def test_secret_is_rejected_and_not_quoted(change: dict[str, Any]) -> None:
-    """A key or password is refused with the place where it belongs, and never shown."""
-    error = refusal(**change)
+    """The error says where secrets belong, and does not show the value."""
+    error = load_error(**change)
     assert [problem.kind for problem in error.problems] == ["secret"]
     assert "environment variable" in error.remedy
     assert "s3cr3t" not in str(error)
 
 
 def test_text_is_never_repeated() -> None:
-    """Text in the wrong place may be a secret, so that a message shows none of it."""
-    error = refusal(seed="s3cr3t", mode="s3cr3t", run_name="s3cr3t\n", bundle="s3cr3t")
+    """Text in the wrong field may be a secret, so messages do not quote it."""
+    error = load_error(seed="s3cr3t", mode="s3cr3t", run_name="s3cr3t\n", bundle="s3cr3t")
     assert len(error.problems) == 4
     assert "s3cr3t" not in str(error)
 
 
-def test_hostile_key_is_shown_harmlessly() -> None:
-    """A field's name cannot bring control characters or kilobytes into a message."""
-    error = refusal(**{"\x1b[31m" + "x" * 5000: 1})
+def test_hostile_key_is_escaped() -> None:
+    """A key cannot put control characters or kilobytes into a message."""
+    error = load_error(**{"\x1b[31m" + "x" * 5000: 1})
     assert "\x1b" not in str(error)
     assert len(str(error)) < 500
 
@@ -258,42 +260,42 @@ def test_hostile_key_is_shown_harmlessly() -> None:
     ],
 )
 def test_invalid_document_is_rejected(data: bytes, reason: str) -> None:
-    """Broken, huge and foreign input is refused in words."""
+    """Broken, huge and foreign input is a readable error."""
     with pytest.raises(RunConfigError, match=reason):
         load_run_config(data)
 
 
 def test_depth_is_limited() -> None:
-    """A document nested beyond the limit is refused, a cyclic one too."""
+    """A document nested beyond the limit is rejected, and a cyclic one."""
     nested: Any = 1
     for _ in range(MAX_DEPTH - 2):
         nested = [nested]
     assert load_run_config(MINIMAL | {"params": {"x": nested}}).params == {"x": nested}
-    assert "nested" in str(refusal(params={"x": [nested]}))
+    assert "nested" in str(load_error(params={"x": [nested]}))
     cyclic: dict[str, Any] = {}
     cyclic["self"] = cyclic
-    assert "nested" in str(refusal(metadata=cyclic))
+    assert "nested" in str(load_error(metadata=cyclic))
 
 
 def test_document_with_shared_references_is_rejected() -> None:
-    """A small object that stands for a huge document is refused quickly."""
+    """A small object that expands to a huge document is rejected quickly."""
     doubled: Any = "x"
     for _ in range(50):
         doubled = [doubled, doubled]
-    assert "1024 KiB" in str(refusal(metadata={"bomb": doubled}))
+    assert "1024 KiB" in str(load_error(metadata={"bomb": doubled}))
 
 
-def test_flood_of_problems_is_cut() -> None:
-    """A hostile document is answered with a short message, and without much work."""
-    unknown = refusal(**{f"worker{number}": 1 for number in range(30_000)})
-    wrong = refusal(params={"x": [math.nan] * 100_000})
+def test_number_of_problems_is_limited() -> None:
+    """A hostile document gives a short message without much work."""
+    unknown = load_error(**{f"worker{number}": 1 for number in range(30_000)})
+    wrong = load_error(params={"x": [math.nan] * 100_000})
     for error in (unknown, wrong):
         assert len(error.problems) <= 101
         assert len(str(error).splitlines()) < 30
 
 
 def test_python_values_become_plain_json() -> None:
-    """Enumerations and tuples, which Python programs hand over, are stored as JSON has them."""
+    """Enumerations and tuples are stored as JSON values."""
 
     class Colour(str, enum.Enum):  # noqa: UP042 - the older kind, whose str() is its name
         RED = "red"
@@ -352,20 +354,20 @@ def assert_survives_storing(source: bytes | dict[str, Any]) -> None:
 @UNHURRIED
 @given(JSON_VALUES | DOCUMENTS)
 def test_any_document_loads_or_is_rejected(document: Any) -> None:
-    """Any JSON document either loads, and then survives storing, or raises ConfigError."""
+    """Any JSON document loads and round-trips, or raises RunConfigError."""
     assert_survives_storing(json.dumps(document).encode())
 
 
 @UNHURRIED
 @given(DOCUMENTS)
 def test_any_dictionary_loads_or_is_rejected(document: dict[str, Any]) -> None:
-    """A dictionary from Python code, with NaN and lone surrogates, is treated no differently."""
+    """The same for dictionaries from Python code, with NaN and lone surrogates."""
     assert_survives_storing(document)
 
 
 @UNHURRIED
 @given(st.binary(max_size=200))
 def test_any_bytes_load_or_are_rejected(data: bytes) -> None:
-    """Whatever the bytes are, nothing but ConfigError is raised."""
+    """Any bytes load or raise RunConfigError."""
     with pytest.raises(RunConfigError):
         load_run_config(data)

@@ -1,4 +1,4 @@
-"""The nested payload of the earlier design is understood as the flat one."""
+"""The legacy nested configuration is converted to the flat one."""
 
 import copy
 from typing import Any
@@ -49,7 +49,7 @@ def earlier() -> dict[str, Any]:
 
 
 def test_legacy_values_move_to_their_field() -> None:
-    """Everything that has a place today is found there."""
+    """Supported values move to their current field."""
     config = load_run_config(EARLIER)
     assert (config.worker, config.algo, config.env_id) == ("cleanrl_worker", "ppo", "CartPole-v1")
     assert (config.seed, config.total_timesteps, config.worker_id) == (7, 4096, "worker-7")
@@ -65,7 +65,7 @@ def test_legacy_values_move_to_their_field() -> None:
 
 
 def test_nothing_is_lost() -> None:
-    """What has no place today is kept in the metadata."""
+    """Unsupported values are stored in the metadata."""
     metadata = load_run_config(EARLIER).metadata
     assert metadata["notes"] == "a note"
     assert metadata["ui"] == {"worker_id": "cleanrl_worker"}
@@ -80,13 +80,13 @@ def test_nothing_is_lost() -> None:
 
 
 def test_normalising_twice_changes_nothing() -> None:
-    """The stored form is the present form."""
+    """A stored configuration is in the current format."""
     config = load_run_config(EARLIER)
     assert load_run_config(to_json(config)) == config
 
 
 def test_extras_beside_flat_fields() -> None:
-    """`extras` is understood in a flat configuration as well."""
+    """`extras` is converted in a flat configuration as well."""
     config = load_run_config(
         {
             "worker": "cleanrl_worker",
@@ -101,7 +101,7 @@ def test_extras_beside_flat_fields() -> None:
 
 
 def test_artifacts_at_the_root_count() -> None:
-    """`artifacts` at the root is merged with what `extras` says."""
+    """`artifacts` at the root is merged with that in `extras`."""
     document = earlier()
     document["artifacts"] = {"wandb": {"mode": "offline"}, "checkpoints": {"keep": 9}}
     artifacts = load_run_config(document).artifacts
@@ -111,7 +111,7 @@ def test_artifacts_at_the_root_count() -> None:
 
 
 def test_artifacts_in_the_metadata_are_a_default() -> None:
-    """`metadata.artifacts` of the earlier form counts where nothing else is said."""
+    """`metadata.artifacts` applies where no other value is set."""
     document = earlier()
     del document["metadata"]["worker"]["config"]["extras"]
     document["metadata"]["artifacts"] = {
@@ -130,7 +130,7 @@ def problems_of(document: dict[str, Any]) -> dict[str, str]:
 
 
 def test_errors_name_the_field_as_it_was_written() -> None:
-    """A wrong value is named by where its author put it, not by where it would have gone."""
+    """Errors have the original path of a value, not its target."""
     document = earlier()
     nested = document["metadata"]["worker"]["config"]
     nested["total_timesteps"] = "many"
@@ -147,7 +147,7 @@ def test_errors_name_the_field_as_it_was_written() -> None:
 
 
 def test_conflict_is_rejected() -> None:
-    """Two different values for one thing are not decided silently."""
+    """Two different values for one setting are an error."""
     document = earlier() | {"seed": 8}
     problems = problems_of(document)
     assert set(problems) == {"metadata.worker.config.seed"}
@@ -155,7 +155,7 @@ def test_conflict_is_rejected() -> None:
 
 
 def test_unknown_artifact_field_is_rejected_here_too() -> None:
-    """The earlier form excuses its own keys under `artifacts`, no others."""
+    """Only the legacy keys under `artifacts` are accepted."""
     document = earlier()
     document["artifacts"]["colour"] = "red"
     document["metadata"]["worker"]["config"]["artifacts"] = {"shape": "round"}
@@ -165,7 +165,7 @@ def test_unknown_artifact_field_is_rejected_here_too() -> None:
 
 
 def test_its_artifact_keys_are_stray_in_the_present_form() -> None:
-    """`artifacts.output_prefix` means nothing in a flat configuration."""
+    """`artifacts.output_prefix` is unknown in a flat configuration."""
     flat = {"worker": "w", "algo": "a", "env_id": "E", "artifacts": {"output_prefix": "x"}}
     assert problems_of(flat)["artifacts.output_prefix"].startswith("LOG705 ")
 
@@ -178,7 +178,7 @@ def test_extras_that_is_not_an_object_is_rejected() -> None:
 
 
 def test_secret_in_the_environment_is_rejected() -> None:
-    """The earlier form put keys into `environment`; that is refused like anywhere else."""
+    """Legacy configurations had keys in `environment`; they are rejected like elsewhere."""
     document = earlier()
     document["environment"]["WANDB_API_KEY"] = "s3cr3t"
     problems = problems_of(document)

@@ -1,4 +1,4 @@
-"""The JSON Schema in `docs/` says what the structs enforce."""
+"""The JSON Schema in `docs/` matches what the structs enforce."""
 
 import json
 from collections.abc import Callable
@@ -48,13 +48,13 @@ LINES = validator("TelemetryLine")
 CONFIGS = validator("TrainRunConfig")
 
 
-def test_file_is_in_step() -> None:
+def test_file_is_current() -> None:
     """`docs/protocol.schema.json` is what the structs generate."""
     assert schema.main(["--check", "--file", str(REPOSITORY / schema.SCHEMA_FILE)]) == 0
 
 
 def test_outdated_file_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--check` fails for a missing or changed file and says what to run; `--write` mends it."""
+    """`--check` fails for a missing or changed file and names the command; `--write` repairs it."""
     path = tmp_path / "schema.json"
     assert schema.main(["--check", "--file", str(path)]) == 1
     assert "--write" in capsys.readouterr().err
@@ -62,15 +62,15 @@ def test_outdated_file_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert schema.main(["--check", "--file", str(path)]) == 0
 
 
-def test_schema_is_a_schema() -> None:
-    """The schema itself is valid, and made the same way each time."""
+def test_schema_is_valid() -> None:
+    """The schema itself is valid and deterministic."""
     Draft202012Validator.check_schema(SCHEMA)
     assert schema.schema_text() == schema.schema_text()
 
 
 @pytest.mark.parametrize("line", GOLDEN_LINES)
 def test_golden_lines_are_valid(line: str) -> None:
-    """The lines that the contract promises to take are valid."""
+    """The example lines of the contract are valid."""
     LINES.validate(json.loads(line))
 
 
@@ -85,7 +85,7 @@ def test_golden_lines_are_valid(line: str) -> None:
     ],
 )
 def test_unknown_types_older_forms_and_extra_fields_are_valid(line: dict[str, Any]) -> None:
-    """What ingest keeps is valid, known or not."""
+    """Everything that ingest stores is valid."""
     LINES.validate(line)
     decode(json.dumps(line).encode())
 
@@ -106,7 +106,7 @@ def test_unknown_types_older_forms_and_extra_fields_are_valid(line: dict[str, An
     ],
 )
 def test_what_is_rejected_is_invalid(line: Any) -> None:
-    """Lines that ingest rejects are invalid as well."""
+    """Lines that ingest rejects are invalid by the schema."""
     assert not LINES.is_valid(line)
     with pytest.raises(RejectedLineError):
         decode(json.dumps(line).encode())
@@ -128,7 +128,7 @@ FIELD_VALUES = st.one_of(
 
 @st.composite
 def event_lines(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, Any]:
-    """A line of a known type whose fields have right and wrong values."""
+    """A line of a known type, with valid and invalid values."""
     event = draw(st.sampled_from(EVENT_TYPES))
     line = {"type": tag_of(event)}
     for field in msgspec.structs.fields(event):
@@ -140,7 +140,7 @@ def event_lines(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, Any]
 @UNHURRIED
 @given(event_lines())
 def test_schema_and_decoder_agree(line: dict[str, Any]) -> None:
-    """A line is valid by the schema exactly when ingest takes it."""
+    """A line is valid by the schema exactly if ingest accepts it."""
     try:
         decode(json.dumps(line).encode())
         taken = True
@@ -156,7 +156,7 @@ def test_schema_and_decoder_agree(line: dict[str, Any]) -> None:
     )
 )
 def test_schema_and_run_config_agree(changes: dict[str, Any]) -> None:
-    """A configuration is valid by the schema exactly when it loads."""
+    """A configuration is valid by the schema exactly if it loads."""
     document = {"worker": "w", "algo": "a", "env_id": "E-v0"} | changes
     try:
         load_run_config(document)
@@ -167,7 +167,7 @@ def test_schema_and_run_config_agree(changes: dict[str, Any]) -> None:
 
 
 def test_stored_documents_are_valid() -> None:
-    """What this package writes is valid by the schema that it publishes."""
+    """Documents that this package writes are valid by its schema."""
     config = load_run_config({"worker": "w", "algo": "a", "env_id": "E-v0", "seeds": [1]})
     CONFIGS.validate(json.loads(to_json(config)))
     entry = ArtifactFile(path="videos/v.mp4", size_bytes=1, t=1.0)
@@ -195,5 +195,5 @@ def test_stored_documents_are_valid() -> None:
     ],
 )
 def test_rejected_documents_are_invalid(definition: str, document: dict[str, Any]) -> None:
-    """Other programs learn from the schema what would be refused."""
+    """Rejected documents are invalid by the schema."""
     assert not validator(definition).is_valid(document)

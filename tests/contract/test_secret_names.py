@@ -1,4 +1,4 @@
-"""Secrets are told by their names, and ordinary settings are not taken for them."""
+"""Secrets are recognised by name, and ordinary settings are not."""
 
 import pytest
 
@@ -33,7 +33,7 @@ from mosaic.contract.secret_names import contains_secret, is_secret_name
     ],
 )
 def test_secrets_are_recognised(name: str) -> None:
-    """Names under which people keep secrets are recognised in any spelling."""
+    """Common names of secrets, in any spelling."""
     assert is_secret_name(name)
 
 
@@ -63,8 +63,8 @@ def test_secrets_are_recognised(name: str) -> None:
         "-",
     ],
 )
-def test_ordinary_names_are_not(name: str) -> None:
-    """Parameters of language models, key maps and places of secrets are ordinary."""
+def test_ordinary_names_are_not_secrets(name: str) -> None:
+    """Parameters of language models, key maps and paths of secret files."""
     assert not is_secret_name(name)
 
 
@@ -78,8 +78,8 @@ def test_ordinary_names_are_not(name: str) -> None:
         "see http://:pass@host",
     ],
 )
-def test_text_that_gives_a_secret_away(text: str) -> None:
-    """An assignment of a secret, or an address with a password, is recognised in text."""
+def test_text_with_a_secret_is_recognised(text: str) -> None:
+    """An assignment of a secret, or a URL with a password."""
     assert contains_secret(text)
 
 
@@ -87,6 +87,6 @@ def test_text_that_gives_a_secret_away(text: str) -> None:
     "text",
     ["--seed=1", "api-key", "--api-key=", "http://host:8080/a@b", "https://host", "a = b", "x:y@z"],
 )
-def test_ordinary_text_is_not(text: str) -> None:
-    """Flags, addresses and prose are ordinary."""
+def test_ordinary_text_is_not_secret(text: str) -> None:
+    """Flags, addresses and prose."""
     assert not contains_secret(text)

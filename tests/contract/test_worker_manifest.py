@@ -1,4 +1,4 @@
-"""A worker is found by its `worker.toml`, without importing anything of it."""
+"""A worker is discovered by its `worker.toml`, without importing its code."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def manifest_file(tmp_path: Path) -> Path:
 
 
 def test_manifest_is_read(manifest_file: Path) -> None:
-    """All five fields are understood."""
+    """All fields are read."""
     manifest_file.write_text(GOOD)
     assert read_worker_manifest(manifest_file) == WorkerManifest(
         id="echo_worker",
@@ -38,7 +38,7 @@ def test_manifest_is_read(manifest_file: Path) -> None:
 
 
 def test_bundle_and_python_may_be_left_out(manifest_file: Path) -> None:
-    """A worker of the standard library alone needs no bundle."""
+    """A worker that needs only the standard library has no bundle."""
     manifest_file.write_text('id = "w"\nlabel = "W"\nmodule = "w"\n')
     manifest = read_worker_manifest(manifest_file)
     assert manifest.bundle is None
@@ -46,7 +46,7 @@ def test_bundle_and_python_may_be_left_out(manifest_file: Path) -> None:
 
 
 def test_a_script_has_the_bundle_of_scripts_unless_another_is_named(manifest_file: Path) -> None:
-    """Without one for scripts, they run in the worker's own."""
+    """Without `script_bundle`, scripts run in the worker's bundle."""
     manifest_file.write_text(GOOD)
     plain = read_worker_manifest(manifest_file)
     manifest_file.write_text(GOOD + 'script_bundle = "upstream"\n')
@@ -59,7 +59,7 @@ def test_a_script_has_the_bundle_of_scripts_unless_another_is_named(manifest_fil
 
 
 def test_a_worker_may_use_the_client(manifest_file: Path) -> None:
-    """It has to say so; nobody else is given MOSAIC's packages."""
+    """Only a worker with `uses_client` gets MOSAIC's packages."""
     manifest_file.write_text(GOOD)
     assert not read_worker_manifest(manifest_file).uses_client
     manifest_file.write_text(GOOD + "uses_client = true\n")
@@ -67,7 +67,7 @@ def test_a_worker_may_use_the_client(manifest_file: Path) -> None:
 
 
 def test_later_fields_are_ignored(manifest_file: Path) -> None:
-    """Fields and tables of later versions, dates included, do no harm."""
+    """Fields and tables of later versions, including dates, are accepted."""
     manifest_file.write_text(GOOD + "since = 2026-01-01\n[future]\nx = nan\n")
     assert read_worker_manifest(manifest_file).id == "echo_worker"
 
@@ -87,7 +87,7 @@ def test_later_fields_are_ignored(manifest_file: Path) -> None:
     ],
 )
 def test_wrong_field_is_named_with_its_file(manifest_file: Path, line: str, field: str) -> None:
-    """The author is told the file and the field."""
+    """The error names the file and the field."""
     kept = [other for other in GOOD.splitlines() if not other.startswith(f"{field} =")]
     manifest_file.write_text("\n".join([line, *kept]))
     with pytest.raises(WorkerManifestError) as caught:
@@ -97,7 +97,7 @@ def test_wrong_field_is_named_with_its_file(manifest_file: Path, line: str, fiel
 
 
 def test_misspelt_field_is_recognised(manifest_file: Path) -> None:
-    """A required field that is there under a wrong name is recognised."""
+    """A misspelt required field is suggested."""
     manifest_file.write_text(GOOD.replace("module", "modul"))
     with pytest.raises(WorkerManifestError, match="`module` is missing") as caught:
         read_worker_manifest(manifest_file)
@@ -106,7 +106,7 @@ def test_misspelt_field_is_recognised(manifest_file: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"id = ", b"\xff", b"a = " + b"[" * 50_000, b"#" * (2 << 20)])
 def test_broken_file_is_named(manifest_file: Path, content: bytes) -> None:
-    """What is not TOML, not UTF-8, or far too large is reported with the file's name."""
+    """A file that is not TOML, not UTF-8 or too large is an error with its name."""
     manifest_file.write_bytes(content)
     with pytest.raises(WorkerManifestError) as caught:
         read_worker_manifest(manifest_file)
@@ -114,7 +114,7 @@ def test_broken_file_is_named(manifest_file: Path, content: bytes) -> None:
 
 
 def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
-    """A file that is not there, or a folder in its place, is reported."""
+    """A missing file, or a folder in its place, is an error."""
     for path in (tmp_path / "worker.toml", tmp_path):
         with pytest.raises(WorkerManifestError, match="cannot be read"):
             read_worker_manifest(path)
@@ -134,7 +134,7 @@ def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
 def test_python_range(
     python: str, inside: list[tuple[int, int, int]], outside: list[tuple[int, int, int]]
 ) -> None:
-    """A range of Python versions has those it names."""
+    """A range of Python versions includes the right versions."""
     manifest = WorkerManifest(id="w", label="W", module="w", python=python)
     assert all(manifest.supports_python(version) for version in inside)
     assert not any(manifest.supports_python(version) for version in outside)

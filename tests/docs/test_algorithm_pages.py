@@ -1,4 +1,4 @@
-"""The pages on algorithms say what the learners' files say."""
+"""The pages of the algorithms match the learners."""
 
 import ast
 import re
@@ -33,23 +33,23 @@ each_learner = pytest.mark.parametrize("name", learner_names())
 
 
 def test_every_learner_has_a_page_and_every_page_a_learner() -> None:
-    """The window's help is complete, and tells of nothing that is not there."""
+    """The window's help is complete, and has no page without a learner."""
     pages = {path.stem for path in _PAGES.glob("*.md")} - {"README"}
     assert pages == set(learner_names())
 
 
 def test_the_index_names_every_learner_with_its_actions() -> None:
-    """Whoever looks for an algorithm by the actions of an environment finds it."""
+    """So that an algorithm can be found by the action space of an environment."""
     index = (_PAGES / "README.md").read_text()
     rows = dict(re.findall(r"^\| \[\w+\]\((\w+)\.md\) \| (\w+) \|", index, re.MULTILINE))
-    words = {"discrete": "discrete", "box": "continuous"}
-    actions = {name: words[read_learner(name).action_spaces[0]] for name in learner_names()}
+    labels = {"discrete": "discrete", "box": "continuous"}
+    actions = {name: labels[read_learner(name).action_spaces[0]] for name in learner_names()}
     assert rows == actions
 
 
 @each_learner
-def test_a_page_has_the_same_parts_as_all_others(name: str) -> None:
-    """Help looks alike for every algorithm, and each part has something to say."""
+def test_every_page_has_the_same_sections(name: str) -> None:
+    """None of them is empty."""
     parts = _parts(name)
     assert list(parts) == _HEADINGS
     assert all(parts.values())
@@ -57,16 +57,16 @@ def test_a_page_has_the_same_parts_as_all_others(name: str) -> None:
 
 @each_learner
 def test_parameters_on_a_page_are_those_of_the_learner(name: str) -> None:
-    """Names and defaults are true, and none that is the learner's own is left out."""
-    told = {_code(row[0]): _code(row[1]) for row in _table(name, "Parameters")}
+    """Names and defaults match, and all parameters of the learner are listed."""
+    documented = {_code(row[0]): _code(row[1]) for row in _table(name, "Parameters")}
     parameters = {each.name: _shown(each.default) for each in read_learner(name).parameters}
-    assert told == {name: parameters.get(name) for name in told}
-    assert _own_fields(name) - set(told) - _RUN_FIELDS - {"env_id"} == set()
+    assert documented == {name: parameters.get(name) for name in documented}
+    assert _own_fields(name) - set(documented) - _RUN_FIELDS - {"env_id"} == set()
 
 
 @each_learner
 def test_recommended_settings_are_those_of_the_learner(name: str) -> None:
-    """Every family has a row, with exactly the settings that forms fill in for it."""
+    """Every family has a row with exactly the settings that forms fill in."""
     recommended = _literal(name, "RECOMMENDED")
     rows = {_code(row[0]): row for row in _table(name, "Recommended settings")}
     assert list(rows) == _FAMILIES
@@ -80,7 +80,7 @@ def test_recommended_settings_are_those_of_the_learner(name: str) -> None:
 
 @each_learner
 def test_extras_and_curves_exist(name: str) -> None:
-    """Nobody is told to install what there is not, or to look for a curve that is never drawn."""
+    """Pages name only existing extras and curves."""
     assert {_code(row[0]) for row in _table(name, "Extras")} <= _EXTRAS
     sources = [_WORKER / "learners" / f"{name}.py", _WORKER / "session" / "training_session.py"]
     drawn = "".join(path.read_text() for path in [*sources, *(_WORKER / "common").glob("*.py")])
@@ -90,8 +90,8 @@ def test_extras_and_curves_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*_PAGES.glob("*.md"), _GUIDE], ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
-    """A page that another one names is there."""
+def test_links_have_targets(page: Path) -> None:
+    """Linked pages exist."""
     targets = re.findall(r"\]\(([\w./-]+\.md)\)", page.read_text())
     assert [target for target in targets if not (page.parent / target).is_file()] == []
 
@@ -110,7 +110,7 @@ def _table(name: str, heading: str) -> list[list[str]]:
 
 
 def _code(cell: str) -> str:
-    """What stands between the backticks."""
+    """The text between backticks."""
     found = re.fullmatch(r"`([^`]+)`", cell)
     assert found, cell
     return found[1]
@@ -127,7 +127,7 @@ def _tree(name: str) -> ast.Module:
 
 
 def _own_fields(name: str) -> set[str]:
-    """The fields that the learner's `Args` writes out itself."""
+    """The fields that the learner's `Args` defines itself."""
     [args] = [node for node in _tree(name).body if getattr(node, "name", "") == "Args"]
     assert isinstance(args, ast.ClassDef)
     targets = [node.target for node in args.body if isinstance(node, ast.AnnAssign)]

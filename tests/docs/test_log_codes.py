@@ -1,4 +1,4 @@
-"""The page of log codes says what the sources say."""
+"""The page of log codes matches the sources."""
 
 import re
 import subprocess
@@ -10,15 +10,15 @@ _SCRIPT = _ROOT / "setup" / "log_codes.py"
 _PAGE = _ROOT / "docs" / "log-codes.md"
 
 
-def test_the_page_is_in_step() -> None:
-    """A code that is added or reworded without renewing the page fails here, with the remedy."""
+def test_the_page_is_current() -> None:
+    """Fails with the command to run if a code was added or changed."""
     check = subprocess.run(
         [sys.executable, _SCRIPT, "--check"], capture_output=True, text=True, check=False
     )
     assert check.returncode == 0, check.stderr
 
 
-def test_every_code_in_the_sources_is_on_the_page_with_words() -> None:
+def test_every_code_is_documented() -> None:
     """No code is used in a way that the page cannot explain."""
     listed = dict(re.findall(r"\| `(\w+)` \| (.*?) \| `", _PAGE.read_text()))
     used = {
@@ -32,7 +32,7 @@ def test_every_code_in_the_sources_is_on_the_page_with_words() -> None:
     assert all(listed.values()), [code for code, text in listed.items() if not text]
 
 
-def test_a_code_means_one_thing() -> None:
+def test_codes_are_unique() -> None:
     """Two modules never share a code."""
     rows = re.findall(r"\| `(\w+)` \|", _PAGE.read_text())
     assert len(rows) == len(set(rows))

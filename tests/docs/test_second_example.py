@@ -1,4 +1,4 @@
-"""What docs/writing-a-worker.md shows of the Spade BDI worker works in a worker as it stands."""
+"""The example of the Spade BDI worker in docs/writing-a-worker.md works."""
 
 import json
 import os
@@ -32,7 +32,7 @@ raise SystemExit(main(about, work))
 
 
 def test_the_second_example_works(tmp_path: Path) -> None:
-    """Its lines are events of the protocol, and a batch ends when the run is to stop."""
+    """Its lines are events of the protocol, and a batch ends when the run is stopped."""
     section = _PAGE.read_text().split("## A second example")[1].split("\n## ")[0]
     blocks = re.findall(r"^```python\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     (tmp_path / "example.py").write_text("\n\n".join([*blocks, _WORK]))

@@ -52,8 +52,8 @@ def _kill_daemon(home: Home) -> None:
         assert identity.wait(30)
 
 
-def _kill_someone(runs: list[RunDirectory], chance: random.Random) -> tuple[str, str] | None:
-    """SIGKILL to the worker or, more rarely, to the supervisor of a run; whose, and which."""
+def _kill_process(runs: list[RunDirectory], chance: random.Random) -> tuple[str, str] | None:
+    """SIGKILL to the worker or, less often, the supervisor of a run; returns which."""
     run = chance.choice(runs)
     started = StartedRecord.read(run.started)
     if started is None or run.exit.exists():
@@ -69,7 +69,7 @@ def _kill_someone(runs: list[RunDirectory], chance: random.Random) -> tuple[str,
 
 
 def _spool_steps(run: RunDirectory) -> list[object]:
-    """The step lines that were written whole; a killed worker may leave half a line."""
+    """The complete step lines; a killed worker may leave an incomplete one."""
     lines = run.spool.read_bytes().split(b"\n") if run.spool.exists() else []
     found = []
     for line in lines:
@@ -91,10 +91,10 @@ def _stored_steps(run: RunDirectory) -> list[object]:
     return found
 
 
-def _ask_something(
+def _send_command(
     client: TrainerClient, ids: list[str], cancelled: set[str], chance: random.Random
 ) -> None:
-    """Cancel, pause or resume somebody; it may end on its own at this very moment."""
+    """Cancel, pause or resume a run, which may end at the same time."""
     victim, what = chance.choice(ids), chance.random()
     with suppress(TrainerError):
         if what < 0.2:
@@ -113,8 +113,8 @@ def _wake_all(client: TrainerClient) -> None:
 
 
 @pytest.mark.long
-def test_nothing_is_lost_and_every_end_is_right(home: Home) -> None:
-    """Whatever is killed, each run ends in the state that is true of it, with every whole line."""
+def test_no_line_is_lost_and_every_run_ends_correctly(home: Home) -> None:
+    """Whatever is killed, each run has the correct final state and every complete line."""
     kill_at_random(home, random.Random(3), CHAOS_S)
 
 
@@ -144,9 +144,9 @@ def kill_at_random(home: Home, chance: random.Random, chaos_s: float) -> None:
         start_daemon(home, OPTIONS)
         down_at = time.monotonic() + chance.uniform(*DAEMON_LIVES_S)
         with TrainerClient.connect(home) as client:
-            _ask_something(client, ids, cancelled, chance)
+            _send_command(client, ids, cancelled, chance)
             while time.monotonic() < down_at:
-                if chance.random() < 0.15 and (hit := _kill_someone(runs, chance)):
+                if chance.random() < 0.15 and (hit := _kill_process(runs, chance)):
                     killed.setdefault(*hit)
                 time.sleep(0.05)  # the pace of the chaos; nothing waits for it
         _kill_daemon(home)

@@ -1,4 +1,4 @@
-"""The promise of the design: whatever is killed, every complete line is stored exactly once."""
+"""Whatever is killed, every complete line is stored exactly once."""
 
 import json
 import random
@@ -22,7 +22,7 @@ _KILLS = 25
 
 @pytest.mark.process
 def test_a_run_survives_the_death_of_its_launcher_and_ingester(tmp_path: Path) -> None:
-    """200,000 lines; the process that launched the run is killed 25 times meanwhile."""
+    """200,000 lines; the process that launched the run is killed 25 times."""
     run = RunDirectory(tmp_path / new_ulid())
     run.path.mkdir()
     config = load_run_config(

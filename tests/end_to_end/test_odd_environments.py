@@ -1,4 +1,4 @@
-"""Environments of a person's own that crash, hang or follow chance, in real sessions."""
+"""User environments that crash, hang or are not deterministic, in real sessions."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.support.daemon import DaemonUnderTest, eventually
 pytestmark = pytest.mark.process
 
 OWN_MODULES = Path(__file__).parent / "own_modules"
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -49,35 +49,35 @@ def play(client: TrainerClient, how: str, **params: Any) -> RunRecord:
     )
 
 
-def test_one_that_hangs_can_be_stopped(client: TrainerClient) -> None:
-    """What was played before is kept, and nothing of the run is left."""
+def test_a_hanging_environment_can_be_stopped(client: TrainerClient) -> None:
+    """Earlier steps are stored, and no process is left."""
     run_id = play(client, "hangs").run_id
     eventually(lambda: client.stats(run_id).steps == 4)
     client.cancel(run_id, grace_s=0.1)
-    assert client.wait(run_id, PATIENCE_S).state is RunState.CANCELLED
+    assert client.wait(run_id, TIMEOUT_S).state is RunState.CANCELLED
     assert client.stats(run_id).steps == 4
 
 
-def test_one_that_crashes_takes_only_its_own_process(client: TrainerClient) -> None:
-    """The run says what happened, the steps before it are there, and the next session plays."""
-    crashed = client.wait(play(client, "crashes", speed=1.0, tick_ms=20).run_id, PATIENCE_S)
+def test_a_crashing_environment_ends_only_its_process(client: TrainerClient) -> None:
+    """The run has the reason, earlier steps are stored, and the next session works."""
+    crashed = client.wait(play(client, "crashes", speed=1.0, tick_ms=20).run_id, TIMEOUT_S)
     assert crashed.state is RunState.FAILED
     assert "SIGSEGV" in crashed.reason
     assert len(client.episode_steps(crashed.run_id, 0)) == 4
-    assert client.wait(play(client, "").run_id, PATIENCE_S).state is RunState.SUCCEEDED
+    assert client.wait(play(client, "").run_id, TIMEOUT_S).state is RunState.SUCCEEDED
 
 
-def test_a_nondeterministic_one_is_detected(client: TrainerClient) -> None:
-    """The replay says at which step it differs, and the telemetry can still be looked at."""
-    run = client.wait(play(client, "differs").run_id, PATIENCE_S)
+def test_a_nondeterministic_environment_is_detected(client: TrainerClient) -> None:
+    """The replay names the first step that differs; the telemetry stays readable."""
+    run = client.wait(play(client, "differs").run_id, TIMEOUT_S)
     found = verify(client, run.run_id, 1)
     assert (found.identical, found.first_difference) == (False, 4)
     assert "step 4" in found.difference
     assert len(client.episode_steps(run.run_id, 1)) == 20
 
 
-def test_one_that_is_as_it_should_be_replays(client: TrainerClient) -> None:
-    """A module of one's own is found by the replay too."""
-    run = client.wait(play(client, "").run_id, PATIENCE_S)
+def test_a_correct_environment_replays(client: TrainerClient) -> None:
+    """The replay finds the user's module, too."""
+    run = client.wait(play(client, "").run_id, TIMEOUT_S)
     found = verify(client, run.run_id, 1)
     assert (found.identical, found.steps) == (True, 20)

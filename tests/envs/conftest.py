@@ -1,4 +1,4 @@
-"""The packages that the catalog describes."""
+"""Fixtures with the packages that the catalog describes."""
 
 import importlib
 from collections.abc import Callable
@@ -23,8 +23,8 @@ def gymnasium() -> Any:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    """Makes the environment of an entry, with keywords as a run's configuration has them."""
+def make_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    """Creates the environment of an entry, with keyword arguments as in a run's configuration."""
     # MuJoCo writes its log into the folder that it is in.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

@@ -1,4 +1,4 @@
-"""What the catalog says, without any environment."""
+"""The catalog, without any environment."""
 
 import subprocess
 import sys
@@ -11,12 +11,12 @@ from mosaic.envs import catalog
 from mosaic.envs.entries import EnvironmentEntry, Family
 
 TEXTS = ("summary", "goal", "observation", "actions", "rewards", "ends")
-LONGEST_TEXT = 330
+MAX_TEXT_LENGTH = 330
 
 
 @pytest.mark.parametrize("family", catalog.families(), ids=lambda family: family.id)
 def test_every_entry_is_described(family: Family) -> None:
-    """In whole sentences, with a title, and a help text for each field."""
+    """Complete sentences, a title, and a help text for each field."""
     listed = catalog.environments(family.id)
     assert listed
     for entry in listed:
@@ -24,13 +24,13 @@ def test_every_entry_is_described(family: Family) -> None:
         for name in TEXTS:
             text = getattr(entry, name)
             assert text.endswith("."), (entry.env_id, name, text)
-            assert len(text) <= LONGEST_TEXT, (entry.env_id, name)
+            assert len(text) <= MAX_TEXT_LENGTH, (entry.env_id, name)
         assert len(entry.action_meanings) > 0
         for field in entry.fields:
             assert field.help.endswith("."), (entry.env_id, field.name)
 
 
-def test_every_field_makes_sense_in_itself() -> None:
+def test_every_field_is_consistent() -> None:
     """Its default is within its range and among its choices."""
     for entry in catalog.environments():
         for field in entry.fields:
@@ -39,15 +39,15 @@ def test_every_field_makes_sense_in_itself() -> None:
         assert len(names) == len(set(names)), entry.env_id
 
 
-def test_titles_and_ids_are_told_apart() -> None:
-    """No two entries have the same title within a family."""
+def test_titles_are_unique() -> None:
+    """Within a family."""
     for family in catalog.families():
         titles = [entry.title for entry in catalog.environments(family.id)]
         assert len(titles) == len(set(titles))
 
 
 def test_a_person_can_act_in_every_environment() -> None:
-    """Each action has keys, or is what happens without any."""
+    """Each action has keys, or is the action without keys."""
     for entry in catalog.environments():
         if entry.action_kind == "discrete":
             acted = {binding.action for binding in entry.keys.bindings} | {entry.keys.idle}
@@ -66,7 +66,7 @@ def test_no_two_joints_share_a_key() -> None:
 
 
 def test_any_id_has_an_entry() -> None:
-    """Made from the id alone, with the module and the namespace left out of the title."""
+    """Derived from the id, with a title without module and namespace."""
     entry = catalog.environment("my.package:arcade/SpaceGolf-v3")
     assert (entry.env_id, entry.title) == ("my.package:arcade/SpaceGolf-v3", "Space Golf")
     assert entry.is_generated
@@ -76,7 +76,7 @@ def test_any_id_has_an_entry() -> None:
 
 
 def test_a_known_environment_by_another_id_is_recognised() -> None:
-    """With its module in front, in another version, by the ids of older Atari packages."""
+    """With a module prefix, in another version, or with ids of older Atari packages."""
     assert catalog.environment("ale_py:ALE/Pong-v5").fields
     older = catalog.environment("HalfCheetah-v4")
     assert older.is_generated
@@ -89,7 +89,7 @@ def test_a_known_environment_by_another_id_is_recognised() -> None:
 
 
 def test_keys_follow_the_action_space() -> None:
-    """When a field changes it, and when nothing was known before."""
+    """When a field changes it, and for an unknown environment."""
     lander = catalog.environment("LunarLander-v3")
     box = {"type": "box", "shape": [2], "low": -1.0, "high": 1.0, "dtype": "float32"}
     throttles = catalog.with_action_space(lander, box)
@@ -107,8 +107,8 @@ def test_keys_follow_the_action_space() -> None:
     assert runs_on.action_meanings == ("NOOP", "LEFT", "RIGHT")
 
 
-def test_searching_looks_at_names_first() -> None:
-    """All words must occur; what has them in its name comes before what is only about them."""
+def test_search_ranks_names_first() -> None:
+    """All words must occur; matches in the name come before matches in the description."""
     assert catalog.search("lunar")[0].env_id == "LunarLander-v3"
     found = [entry.env_id for entry in catalog.search("lava gap")]
     assert found[:3] == [f"MiniGrid-LavaGapS{size}-v0" for size in (5, 6, 7)]
@@ -116,15 +116,15 @@ def test_searching_looks_at_names_first() -> None:
     assert catalog.search("no such thing") == ()
 
 
-def test_entries_go_through_json() -> None:
+def test_entries_round_trip_as_json() -> None:
     """The window and other programs read them as data."""
     for entry in catalog.environments():
         text = msgspec.json.encode(entry)
         assert msgspec.json.decode(text, type=EnvironmentEntry) == entry
 
 
-def test_families_say_what_installs_them() -> None:
-    """Only MuJoCo needs an extra."""
+def test_families_name_their_extra() -> None:
+    """Only MuJoCo needs one."""
     assert {family.id: family.extra for family in catalog.families() if family.extra} == {
         "mujoco": "mujoco"
     }
@@ -135,7 +135,7 @@ def test_families_say_what_installs_them() -> None:
 
 @pytest.mark.process
 def test_the_catalog_imports_no_environment() -> None:
-    """It is read at every start of the window and by a command line that completes."""
+    """It is read at each start of the window and for completions."""
     code = (
         "import sys, mosaic.envs.catalog as catalog; catalog.environments();"
         "print({'gymnasium', 'numpy', 'ale_py', 'minigrid'} & set(sys.modules))"

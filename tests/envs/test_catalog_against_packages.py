@@ -1,4 +1,4 @@
-"""The catalog against gymnasium, ale-py and minigrid themselves: ids, keywords, numbers, spaces."""
+"""The catalog matches gymnasium, ale-py and minigrid: ids, keyword arguments, numbers, spaces."""
 
 import importlib
 import inspect
@@ -37,7 +37,7 @@ def creator_of(gymnasium: Any, env_id: str) -> Any:
 
 
 def accepted(gymnasium: Any, env_id: str) -> dict[str, Any]:
-    """Every keyword that `make` takes for the id, with the default that it has there."""
+    """All keyword arguments of `make` for the id, with their defaults."""
     defaults: dict[str, Any] = {}
     for cls in creator_of(gymnasium, env_id).__mro__:
         if "__init__" not in vars(cls):
@@ -52,7 +52,7 @@ def accepted(gymnasium: Any, env_id: str) -> dict[str, Any]:
 
 
 def plain_fields(entry: EnvironmentEntry) -> Iterator[Parameter]:
-    """Those that are keywords under their own names."""
+    """Fields that are keyword arguments under their own names."""
     joined = {name for pair in entry.pairs for name in pair.fields}
     special = {*joined, *(MAP_FIELDS if entry.map_field else ())}
     return (field for field in entry.fields if field.name not in special)
@@ -62,7 +62,7 @@ def plain_fields(entry: EnvironmentEntry) -> Iterator[Parameter]:
 def test_every_field_is_a_keyword_with_the_same_default(
     gymnasium: Any, entry: EnvironmentEntry
 ) -> None:
-    """A form that shows the defaults shows what the environment does."""
+    """A form shows the defaults of the environment."""
     assert entry.env_id in gymnasium.registry
     keywords = accepted(gymnasium, entry.env_id)
     for field in plain_fields(entry):
@@ -81,8 +81,8 @@ def test_every_field_is_a_keyword_with_the_same_default(
         assert keywords[entry.map_field] is None
 
 
-def test_nothing_that_is_current_is_missing(gymnasium: Any) -> None:
-    """Every environment of these packages in its newest version is in the catalog."""
+def test_the_newest_versions_are_listed(gymnasium: Any) -> None:
+    """Every environment of these packages, in its newest version."""
     newest: dict[tuple[str | None, str], Any] = {}
     for env_id, spec in gymnasium.registry.items():
         if is_described(env_id, spec):
@@ -94,7 +94,7 @@ def test_nothing_that_is_current_is_missing(gymnasium: Any) -> None:
 
 
 def is_described(env_id: str, spec: Any) -> bool:
-    """Whether the catalog means to have it."""
+    """Whether the catalog should have the id."""
     return (
         isinstance(spec.entry_point, str)
         and spec.entry_point.startswith(("gymnasium.envs.", "ale_py.", "minigrid."))
@@ -109,9 +109,11 @@ def is_described(env_id: str, spec: Any) -> bool:
     [entry for entry in LISTED if entry.family != "atari" and "BabyAI" not in entry.env_id],
     ids=lambda entry: entry.env_id,
 )
-def test_what_is_said_is_so(made: Callable[..., Any], entry: EnvironmentEntry) -> None:
-    """The kind and number of actions, what keys send, the limit of steps and the rate."""
-    env = made(entry)
+def test_descriptions_match_the_environments(
+    make_entry: Callable[..., Any], entry: EnvironmentEntry
+) -> None:
+    """Kind and number of actions, actions of keys, step limit and frame rate."""
+    env = make_entry(entry)
     try:
         check_actions(entry, env)
         assert env.spec.max_episode_steps == entry.max_episode_steps
@@ -121,7 +123,7 @@ def test_what_is_said_is_so(made: Callable[..., Any], entry: EnvironmentEntry) -
 
 
 def check_actions(entry: EnvironmentEntry, env: Any) -> None:
-    """Everything that a key can mean is an action that the session worker takes."""
+    """Every action that keys can send is accepted by the session worker."""
     space = env.action_space
     assert entry.keys.fits(describe_space(space))
     size = space.n if entry.action_kind == "discrete" else space.shape[0]
@@ -142,8 +144,10 @@ def check_actions(entry: EnvironmentEntry, env: Any) -> None:
     + [catalog.environment("ALE/Pong-v5")],
     ids=lambda entry: entry.env_id,
 )
-def test_every_field_can_be_changed(made: Callable[..., Any], entry: EnvironmentEntry) -> None:
-    """All at once, to something else than the default, and the environment starts."""
+def test_every_field_can_be_changed(
+    make_entry: Callable[..., Any], entry: EnvironmentEntry
+) -> None:
+    """All fields set to other values than the defaults; the environment starts."""
     values = {field.name: other_value(field) for field in entry.fields}
     for low, high in entry.ranges:
         values[low], values[high] = sorted((values[low], values[high]))
@@ -151,7 +155,7 @@ def test_every_field_can_be_changed(made: Callable[..., Any], entry: Environment
         values |= {"map_name": "custom", "desc": "SFF/FHF/FFG"}
     keywords = env_kwargs(entry, values)
     assert bool(keywords) == bool(entry.fields)
-    env = made(entry, **keywords)
+    env = make_entry(entry, **keywords)
     try:
         env.reset(seed=1)
         env.step(env.action_space.sample())
@@ -160,7 +164,7 @@ def test_every_field_can_be_changed(made: Callable[..., Any], entry: Environment
 
 
 def other_value(field: Parameter) -> Any:
-    """A value that the field takes and that is not its default."""
+    """A valid value that is not the default."""
     match field.type:
         case "bool":
             return not field.default
@@ -177,7 +181,7 @@ def other_value(field: Parameter) -> Any:
 
 @pytest.mark.parametrize("game", [entry.env_id[4:-3] for entry in catalog.environments("atari")])
 def test_games_have_these_actions_modes_and_difficulties(gymnasium: Any, game: str) -> None:
-    """As the emulator itself reads them from the ROM."""
+    """As the emulator reads them from the ROM."""
     ale_py = importlib.import_module("ale_py")
     roms = importlib.import_module("ale_py.roms")
     ale = ale_py.ALEInterface()

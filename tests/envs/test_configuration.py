@@ -1,4 +1,4 @@
-"""Values of fields, and the keywords that come of them."""
+"""Values of fields, and the keyword arguments made from them."""
 
 import pytest
 from hypothesis import given, settings
@@ -19,18 +19,18 @@ SMALL_MAP = ["SFF", "FHF", "FFG"]
 
 
 def problems(env_id: str, **values: object) -> list[str]:
-    """What is wrong, in sentences with remedies."""
+    """The problems, as sentences with remedies."""
     return [str(problem) for problem in check_values(catalog.environment(env_id), values)]
 
 
 def test_defaults_are_left_out() -> None:
-    """Values that change nothing make no keywords, which older packages might not know."""
+    """Default values give no keyword arguments, which older packages might not accept."""
     for entry in catalog.environments():
         assert env_kwargs(entry, entry.defaults) == {}, entry.env_id
 
 
 def test_values_become_keywords() -> None:
-    """Under the names that `make` knows."""
+    """Under the names of `make`."""
     lander = catalog.environment("LunarLander-v3")
     assert env_kwargs(lander, {"gravity": -3.0, "enable_wind": True, "wind_power": 15.0}) == {
         "gravity": -3.0,
@@ -39,7 +39,7 @@ def test_values_become_keywords() -> None:
 
 
 def test_two_fields_become_one_keyword() -> None:
-    """The ends of a range, the column and row of a cell."""
+    """The bounds of a range; column and row of a cell."""
     walker = catalog.environment("Walker2d-v5")
     assert env_kwargs(walker, {"healthy_z_min": 0.5}) == {"healthy_z_range": [0.5, 2.0]}
     empty = catalog.environment("MiniGrid-Empty-8x8-v0")
@@ -47,15 +47,15 @@ def test_two_fields_become_one_keyword() -> None:
 
 
 @pytest.mark.parametrize("drawn", ["SFF/FHF/FFG", "sff\nfhf\nffg\n", SMALL_MAP])
-def test_a_map_can_be_drawn(drawn: object) -> None:
-    """As lines, with slashes, or as a list of rows; it need not be called custom."""
+def test_a_map_can_be_entered(drawn: object) -> None:
+    """As lines, with slashes, or as a list of rows, whatever its name."""
     assert env_kwargs(LAKE, {"map_name": "custom", "desc": drawn}) == {"desc": SMALL_MAP}
     assert env_kwargs(LAKE, {"desc": drawn}) == {"desc": SMALL_MAP}
     assert env_kwargs(LAKE, {"map_name": "8x8", "desc": drawn}) == {"map_name": "8x8"}
 
 
-def test_a_random_map_is_made_once_and_for_all() -> None:
-    """The same values are the same map; another seed is another one."""
+def test_a_random_map_depends_on_its_seed_only() -> None:
+    """Equal values give equal maps; another seed gives another one."""
     values = {"map_name": "random", "map_size": 6, "map_seed": 3}
     first = env_kwargs(LAKE, values)
     assert first == env_kwargs(LAKE, values)
@@ -65,8 +65,8 @@ def test_a_random_map_is_made_once_and_for_all() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(size=st.integers(2, 32), holes=st.floats(0.0, 0.6), seed=st.integers(0, 2**31 - 1))
-def test_every_random_map_has_a_way(size: int, holes: float, seed: int) -> None:
-    """Also where holes are so likely that chance alone would hardly find one."""
+def test_every_random_map_is_solvable(size: int, holes: float, seed: int) -> None:
+    """Also with a hole probability at which random maps rarely are."""
     rows = random_map(size, holes, seed)
     assert rows[0][0] == "S"
     assert rows[-1][-1] == "G"
@@ -75,7 +75,7 @@ def test_every_random_map_has_a_way(size: int, holes: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "said"),
+    ("drawn", "message"),
     [
         ("SFF/FH/FFG", "not rectangular: row 2 has 2 cells"),
         ("SFX/FHF/FFG", "contains 'X'"),
@@ -86,16 +86,16 @@ def test_every_random_map_has_a_way(size: int, holes: float, seed: int) -> None:
         ("", "is empty"),
     ],
 )
-def test_a_map_that_cannot_be_played_is_refused(drawn: str, said: str) -> None:
-    """With what is wrong, and what to do about it."""
-    with pytest.raises(EnvironmentValuesError) as refused:
+def test_an_unplayable_map_is_rejected(drawn: str, message: str) -> None:
+    """With the problem and a remedy."""
+    with pytest.raises(EnvironmentValuesError) as caught:
         env_kwargs(LAKE, {"map_name": "custom", "desc": drawn})
-    assert said in refused.value.message
-    assert refused.value.remedy
-    assert refused.value.code == "C190"
+    assert message in caught.value.message
+    assert caught.value.remedy
+    assert caught.value.code == "C190"
 
 
-def test_wrong_values_are_told_with_their_field() -> None:
+def test_wrong_values_are_reported_with_their_field() -> None:
     """A type, a range, a choice and a misspelt name."""
     assert "`gravity`" in problems("LunarLander-v3", gravity="low")[0]
     assert "-11.99" in problems("LunarLander-v3", gravity=-20.0)[0]
@@ -106,7 +106,7 @@ def test_wrong_values_are_told_with_their_field() -> None:
 
 
 def test_conflicting_fields_are_reported() -> None:
-    """An empty range, half a place, and a place outside of the room."""
+    """An empty range, half a cell, and a cell outside of the room."""
     assert "greater than `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
     assert "greater than `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
     assert "is missing" in problems("MiniGrid-Empty-Random-5x5-v0", agent_start_x=2)[0]
@@ -115,7 +115,7 @@ def test_conflicting_fields_are_reported() -> None:
 
 
 def test_unlisted_keywords_are_passed_through() -> None:
-    """The catalog names what people change; `make` may know more."""
+    """The catalog lists common settings; `make` may accept more."""
     ant = catalog.environment("Ant-v5")
     assert env_kwargs(ant, {"xml_file": "my_ant.xml"}) == {"xml_file": "my_ant.xml"}
     unknown = catalog.environment("my.package:Thing-v3")
@@ -123,10 +123,10 @@ def test_unlisted_keywords_are_passed_through() -> None:
 
 
 def test_a_seed_is_an_integer() -> None:
-    """As typed; anything else is refused with a remedy."""
+    """As entered; anything else is rejected with a remedy."""
     assert check_seed(" 42 ") == 42
     for wrong in ("forty-two", "-1", "1.5", "", str(2**63)):
-        with pytest.raises(UserError, match="must be an integer") as refused:
+        with pytest.raises(UserError, match="must be an integer") as caught:
             check_seed(wrong)
-        assert refused.value.remedy
-        assert refused.value.code == "C191"
+        assert caught.value.remedy
+        assert caught.value.code == "C191"

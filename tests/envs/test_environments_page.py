@@ -1,4 +1,4 @@
-"""The page about environments says what is so."""
+"""The page about environments is correct."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ _PAGE = Path(__file__).parents[2] / "docs" / "user-guide" / "environments.md"
 
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """And prints a fault of the map, and a map."""
+    """It prints a problem of a map, and a map."""
     for code in re.findall(r"```python\n(.*?)```", _PAGE.read_text(), re.DOTALL):
         exec(compile(code, str(_PAGE), "exec"), {})  # noqa: S102 - our own page
     printed = capsys.readouterr().out
@@ -20,7 +20,7 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_page_names_every_family() -> None:
-    """With what installs it, where that is not the bundle alone."""
+    """With the extra that installs it, if there is one."""
     text = _PAGE.read_text().lower()
     for family in catalog.families():
         assert f"| {family.title.lower()} |" in text

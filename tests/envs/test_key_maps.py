@@ -1,4 +1,4 @@
-"""What a person presses, and the action that comes of it."""
+"""Pressed keys and the resulting actions."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def steering(ramp_per_s: float = 2.0) -> KeyMap:
 
 
 def test_keys_held_together_are_one_action() -> None:
-    """Up, right and fire at once is the action of that name, in whatever order they came."""
+    """Up, right and fire together are the combined action, in any order."""
     keys = joystick_keys(STICK)
     assert keys.action_for(["space", "right", "up"]) == STICK.index("UPRIGHTFIRE")
     assert keys.action_for(["right", "up"]) == STICK.index("UPRIGHT")
@@ -33,29 +33,29 @@ def test_keys_held_together_are_one_action() -> None:
 
 
 def test_opposite_keys_cancel() -> None:
-    """Left and right together are neither, and what else is held stays."""
+    """Left and right together are neither; other held keys stay."""
     keys = joystick_keys(STICK)
     assert keys.action_for(["left", "right"]) == STICK.index("NOOP")
     assert keys.action_for(["left", "right", "up"]) == STICK.index("UP")
     assert steering(0.0).action_for(["a", "right"]) == [0.0]
 
 
-def test_the_key_pressed_last_wins_between_actions_that_exclude_each_other() -> None:
-    """A lander can fire one engine only."""
+def test_the_last_pressed_key_wins_among_exclusive_actions() -> None:
+    """A lander can fire only one engine."""
     keys = catalog.environment("LunarLander-v3").keys
     assert keys.action_for(["left", "up"]) == 2
     assert keys.action_for(["up", "left"]) == 1
     assert keys.action_for([]) == 0
 
 
-def test_other_keys_mean_nothing() -> None:
-    """A key of the window leaves the environment alone."""
+def test_other_keys_are_ignored() -> None:
+    """Keys of the window do not act in the environment."""
     lake = catalog.environment("FrozenLake-v1").keys
     assert lake.action_for(["x"]) is None
     assert lake.action_for(["x", "left"]) == 0
 
 
-def test_a_game_without_a_plain_direction_answers_to_the_key_alone() -> None:
+def test_a_game_without_plain_directions() -> None:
     """Atlantis fires its side guns only with a direction and the button."""
     keys = catalog.environment("ALE/Atlantis-v5").keys
     assert keys.action_for(["right"]) == keys.action_for(["right", "space"]) == 2
@@ -63,7 +63,7 @@ def test_a_game_without_a_plain_direction_answers_to_the_key_alone() -> None:
 
 
 def test_an_axis_ramps_and_returns() -> None:
-    """Half a second of full lock at two ranges a second is reached in steps, and let go of too."""
+    """Pressing and releasing change the value gradually."""
     keys, value = steering(), [0.0]
     passed = []
     for _ in range(4):
@@ -76,7 +76,7 @@ def test_an_axis_ramps_and_returns() -> None:
 
 
 def test_a_stick_or_the_mouse_sets_an_axis() -> None:
-    """Unless the stick stands still, when the keys decide."""
+    """While the stick is centred, the keys apply."""
     keys = steering()
     assert keys.action_for(["left"], analog={"gamepad_left_x": 0.5}) == [0.5]
     assert keys.action_for(["left"], dt_s=1.0, analog={"gamepad_left_x": 0.05}) == [-1.0]
@@ -84,7 +84,7 @@ def test_a_stick_or_the_mouse_sets_an_axis() -> None:
 
 
 def test_a_trigger_goes_from_rest_to_full() -> None:
-    """Gas and brake have no other side, and work together with the wheel."""
+    """Gas and brake have one direction, and combine with the wheel."""
     keys = catalog.environment("CarRacing-v3").keys
     pulled = keys.action_for(
         ["left"],
@@ -97,22 +97,22 @@ def test_a_trigger_goes_from_rest_to_full() -> None:
 
 
 def test_left_turns_a_pendulum_to_the_left() -> None:
-    """Its torque counts counter-clockwise, for keys and for the mouse."""
+    """Its torque is counter-clockwise, for keys and mouse."""
     keys = catalog.environment("Pendulum-v1").keys
     assert keys.action_for(["left"], dt_s=1.0) == [2.0]
     assert keys.action_for([], analog={"mouse_x": -1.0}) == [2.0]
 
 
 def test_hints_show_each_key_once() -> None:
-    """Keys held together explain themselves where each is shown alone."""
+    """Combinations are omitted when each key has a hint."""
     caps = [hint.caps for hint in joystick_keys(STICK).hints()]
     assert caps == [("Space",), ("↑",), ("→",), ("←",), ("↓",)]
     assert [hint.caps for hint in steering().hints()] == [("←", "→")]
     assert key_cap("q") == "Q"
 
 
-def test_a_map_knows_its_space() -> None:
-    """The keys of the smaller set of actions do not fit the full joystick."""
+def test_a_map_matches_its_space_only() -> None:
+    """Keys of the minimal action set do not match the full joystick."""
     pong = catalog.environment("ALE/Pong-v5").keys
     assert pong.fits({"type": "discrete", "n": 6, "start": 0})
     assert not pong.fits({"type": "discrete", "n": 18, "start": 0})
@@ -121,7 +121,7 @@ def test_a_map_knows_its_space() -> None:
 
 
 def test_keys_are_made_for_any_discrete_space() -> None:
-    """By the words for its actions, and else by number."""
+    """From the action meanings, else by number."""
     named = key_map_for_space({"type": "discrete", "n": 4}, ["noop", "left", "right", "dig"])
     assert (named.idle, named.action_for(["right"]), named.action_for(["1"])) == (0, 2, 3)
     counted = key_map_for_space({"type": "discrete", "n": 3, "start": 5})
@@ -130,7 +130,7 @@ def test_keys_are_made_for_any_discrete_space() -> None:
 
 
 def test_keys_are_made_for_any_vector_of_numbers() -> None:
-    """Within its bounds, and within -1 and 1 where it has none."""
+    """Within its bounds, or within -1 and 1 if it has none."""
     space = {"type": "box", "shape": [2], "low": [0.5, "-Infinity"], "high": [2.0, "Infinity"]}
     keys = key_map_for_space(space)
     assert keys.idle == [0.5, 0.0]
@@ -139,7 +139,7 @@ def test_keys_are_made_for_any_vector_of_numbers() -> None:
 
 
 def test_a_side_without_a_bound_is_beyond_the_other() -> None:
-    """Whatever is pressed is an action: above 5, and below -3."""
+    """Every value is a valid action: above 5, and below -3."""
     space = {"type": "box", "shape": [2], "low": [5.0, "-Infinity"], "high": ["Infinity", -3.0]}
     keys = key_map_for_space(space)
     assert keys.idle == [5.0, -3.0]
@@ -147,8 +147,8 @@ def test_a_side_without_a_bound_is_beyond_the_other() -> None:
     assert keys.action_for(["left", "down"], dt_s=9.0) == [5.0, -4.0]
 
 
-def test_whole_numbers_do_not_ramp() -> None:
-    """Half of an action would be refused."""
+def test_integer_axes_do_not_ramp() -> None:
+    """A fraction of an action would be rejected."""
     space = {"type": "box", "shape": [1], "low": 0, "high": 10, "dtype": "int32"}
     assert key_map_for_space(space).action_for(["right"], dt_s=0.01) == [10.0]
 
@@ -166,8 +166,8 @@ def test_whole_numbers_do_not_ramp() -> None:
         {"type": ["discrete"]},
     ],
 )
-def test_whatever_a_worker_says_of_a_space(space: dict[str, object]) -> None:
-    """A huge or nonsensical one takes no time and breaks nothing."""
+def test_any_space_description_is_handled(space: dict[str, object]) -> None:
+    """A huge or invalid space takes no time and raises no error."""
     for env_id in ("FrozenLake-v1", "Pendulum-v1", "my_module:Any-v0"):
         entry = catalog.with_action_space(catalog.environment(env_id), space)
         assert len(entry.keys.bindings) <= 36
@@ -186,11 +186,11 @@ def test_whatever_a_worker_says_of_a_space(space: dict[str, object]) -> None:
 def test_a_space_that_keys_cannot_cover_has_few_or_none(
     space: dict[str, object], pressed: list[str], action: object
 ) -> None:
-    """People cannot act there, but nothing breaks."""
+    """A person cannot act there, but nothing fails."""
     assert key_map_for_space(space).action_for(pressed) == action
 
 
-def test_letters_that_are_actions_are_no_aliases() -> None:
-    """`s` means stick in Blackjack, not down."""
+def test_letters_of_actions_are_not_aliases() -> None:
+    """`s` is stick in Blackjack, not down."""
     keys = discrete_keys({"s": (0, "stick"), "down": (1, "down")})
     assert keys.action_for(["s"]) == 0

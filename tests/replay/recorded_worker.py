@@ -28,11 +28,10 @@ else:
 
 
 def install_recorded_worker(folder: Path, settings: Path, *, bundle: str | None = None) -> None:
-    """Makes the worker below `folder` and tells the daemon of it. Without a bundle it runs in the
-    Python of the daemon, which has the environments.
+    """Install the worker below `folder`, where the daemon finds it.
 
-    Its episodes: 0 as it was, 1 with another reward than it had, 2 without its start, 3 as columns
-    on one line.
+    Without a bundle it runs in the Python of the daemon, which has the environments. Its episodes:
+    0 as recorded, 1 with a wrong reward, 2 without its start, 3 as columns on one line.
     """
     package = write_worker(folder, WORKER, main=_MAIN, bundle=bundle, python=">=3.10")
     (package / "lines.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines()))
@@ -41,7 +40,7 @@ def install_recorded_worker(folder: Path, settings: Path, *, bundle: str | None 
 
 
 def lines() -> Iterator[dict[str, Any]]:
-    """Everything that the worker writes."""
+    """All lines that the worker writes."""
     yield {"type": "hello", "v": 1, "worker": WORKER}
     yield {
         "type": "environment",
@@ -53,14 +52,19 @@ def lines() -> Iterator[dict[str, Any]]:
     }
     for number in range(3):
         yield from _steps_of(number)
-    yield {**_played(3)[1], "seed": 3, "actions": _actions(3), "rewards": [1.0] * len(_actions(3))}
+    yield {
+        **_play_episode(3)[1],
+        "seed": 3,
+        "actions": _actions(3),
+        "rewards": [1.0] * len(_actions(3)),
+    }
     yield {"type": "bye", "outcome": "succeeded"}
 
 
 def _steps_of(number: int) -> Iterator[dict[str, Any]]:
     start = {"type": "episode_start", "episode_id": f"e{number}", "episode": number}
     yield start if number == 2 else {**start, "seed": number}
-    steps, end = _played(number)
+    steps, end = _play_episode(number)
     if number == 1:
         steps[CHANGED_STEP]["reward"] = 7.0
     yield from steps
@@ -68,10 +72,10 @@ def _steps_of(number: int) -> Iterator[dict[str, Any]]:
 
 
 def _actions(number: int) -> list[int]:
-    return [step["action"] for step in _played(number)[0]]
+    return [step["action"] for step in _play_episode(number)[0]]
 
 
-def _played(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _play_episode(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The `step` lines and the `episode` line of a real episode."""
     env = gymnasium.make(ENV_ID)
     env.reset(seed=number)

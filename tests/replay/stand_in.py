@@ -22,8 +22,8 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
 
 WIDTH, HEIGHT = 32, 24
-PATIENCE_S = 30.0
-Asked = tuple[int, int, int]
+TIMEOUT_S = 30.0
+Requested = tuple[int, int, int]
 
 
 def colour_of(index: int) -> tuple[int, int, int]:
@@ -31,7 +31,7 @@ def colour_of(index: int) -> tuple[int, int, int]:
     return (index * 40 % 256, index * 90 % 256, 255 - index * 40 % 256)
 
 
-def drawn(
+def make_frame(
     index: int, request: int = 1, *, width: int = WIDTH, height: int = HEIGHT, channels: int = 3
 ) -> SimulatedFrame:
     """A frame of one colour."""
@@ -46,7 +46,7 @@ def drawn(
     )
 
 
-def undrawn(index: int, request: int = 1) -> SimulatedFrame:
+def make_missing_frame(index: int, request: int = 1) -> SimulatedFrame:
     """A frame of an environment that renders nothing."""
     return SimulatedFrame(
         request=request,
@@ -67,7 +67,7 @@ class Gate:
         self._left: int | None = None
 
     def limit(self, frames: int) -> None:
-        """From now on only so many more."""
+        """Allow only this many more frames."""
         with self._changed:
             self._left = frames
             self._changed.notify_all()
@@ -77,9 +77,9 @@ class Gate:
             self._changed.notify_all()
 
     def pass_through(self, is_given_up: Callable[[], bool]) -> bool:
-        """Waits for leave. False: it is not wanted any more."""
+        """Wait for permission. False: the request was replaced."""
         with self._changed:
-            self._changed.wait_for(lambda: self._left != 0 or is_given_up(), PATIENCE_S)
+            self._changed.wait_for(lambda: self._left != 0 or is_given_up(), TIMEOUT_S)
             if is_given_up():
                 return False
             if self._left is not None:
@@ -88,47 +88,47 @@ class Gate:
 
 
 class StandInSimulation:
-    """Makes one frame after the other as the gate lets it, and forgets replaced requests."""
+    """Produces frames as the gate allows, and drops replaced requests."""
 
     def __init__(self, owner: "StandInClient", verify_only: bool) -> None:
         self._owner = owner
         self._verify_only = verify_only
-        self._asked: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+        self._requested: queue.SimpleQueue[Requested | None] = queue.SimpleQueue()
         self._numbers = 0
 
     @property
     def opened(self) -> SimulationOpened:
-        if self._owner.refusal is not None:
-            raise self._owner.refusal
+        if self._owner.error is not None:
+            raise self._owner.error
         owner = self._owner
         return SimulationOpened(steps=owner.steps, fps=owner.fps, warnings=owner.warnings)
 
     def request_frames(self, first: int, count: int = 0) -> int:
         self._numbers += 1
         self._owner.requests.append((first, count))
-        self._asked.put((self._numbers, first, count))
+        self._requested.put((self._numbers, first, count))
         self._owner.gate.wake()
         return self._numbers
 
     def close(self) -> None:
-        self._asked.put(None)
+        self._requested.put(None)
         self._owner.gate.wake()
 
     def __iter__(self) -> Iterator[SimulationMessage]:
         yield from self._owner.checks
         if self._verify_only:
             return
-        wanted = self._asked.get(timeout=PATIENCE_S)
-        while wanted is not None:
-            wanted = yield from self._serve(*wanted)
+        requested = self._requested.get(timeout=TIMEOUT_S)
+        while requested is not None:
+            requested = yield from self._serve(*requested)
 
     def _serve(
         self, request: int, first: int, count: int
-    ) -> Generator[SimulationMessage, None, "Asked | None"]:
-        """Gives what is wanted next."""
+    ) -> Generator[SimulationMessage, None, "Requested | None"]:
+        """Send the next requested frame."""
         end = self._owner.steps + 1 if count == 0 else min(first + count, self._owner.steps + 1)
         for index in range(first, end):
-            if not self._owner.gate.pass_through(lambda: not self._asked.empty()):
+            if not self._owner.gate.pass_through(lambda: not self._requested.empty()):
                 break
             if index == self._owner.breaks_at:
                 raise UserError("The environment crashed.", remedy="Look elsewhere.", code="X1")
@@ -136,7 +136,7 @@ class StandInSimulation:
             yield msgspec.structs.replace(self._owner.draw(index), request=request)
         else:
             yield FramesDone(request=request)
-        return self._asked.get(timeout=PATIENCE_S)
+        return self._requested.get(timeout=TIMEOUT_S)
 
 
 class StandInClient:
@@ -147,9 +147,9 @@ class StandInClient:
         self.fps = 25.0
         self.warnings: tuple[str, ...] = ()
         self.checks: list[SimulationChecked] = []
-        self.refusal: UserError | None = None
+        self.error: UserError | None = None
         self.breaks_at: int | None = None
-        self.draw: Callable[[int], SimulatedFrame] = drawn
+        self.draw: Callable[[int], SimulatedFrame] = make_frame
         self.gate = Gate()
         self.requests: list[tuple[int, int]] = []
         self.made: list[int] = []

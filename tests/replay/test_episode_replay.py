@@ -1,4 +1,4 @@
-"""EpisodeReplay: frames at once or soon, in any order, and no harm when the simulation fails."""
+"""EpisodeReplay: frames at once or soon, in any order, also if the simulation fails."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from mosaic.client.resimulation import SimulatedFrame, SimulationChecked
 from mosaic.contract.errors import UserError
 from mosaic.replay.episode_replay import EpisodeReplay
 from mosaic.replay.replay_state import ReplayState
-from tests.replay.stand_in import PATIENCE_S, StandInClient, colour_of, undrawn
+from tests.replay.stand_in import TIMEOUT_S, StandInClient, colour_of, make_missing_frame
 from tests.support.daemon import eventually
 
 Open = Callable[..., EpisodeReplay]
@@ -27,7 +27,7 @@ def open_replay() -> Iterator[Open]:
     yield open_it
     for replay in opened:
         replay.close()
-        assert replay.join(PATIENCE_S)
+        assert replay.join(TIMEOUT_S)
 
 
 def when(replay: EpisodeReplay, condition: Callable[[ReplayState], object]) -> ReplayState:
@@ -47,27 +47,27 @@ def test_all_frames_are_read_ahead(open_replay: Open) -> None:
 
 
 def test_missing_frame_is_reported_immediately(open_replay: Open) -> None:
-    """Nothing waits; it can be waited for, with a limit."""
+    """Nothing blocks; `wait` has a timeout."""
     client = StandInClient(steps=40)
     client.gate.limit(0)
     replay = open_replay(client)
     assert replay.frame(3) is None
     assert replay.wait_frame(3, 0.01) is None
     client.gate.limit(1_000)
-    frame = replay.wait_frame(3, PATIENCE_S)
+    frame = replay.wait_frame(3, TIMEOUT_S)
     assert frame is not None
     assert tuple(frame.pixels[:3]) == colour_of(3)
 
 
 def test_seek_replaces_earlier_request(open_replay: Open) -> None:
-    """Frames between here and there are not made first."""
+    """Frames in between are not rendered first."""
     client = StandInClient(steps=5_000)
     client.gate.limit(5)
     replay = open_replay(client)
     when(replay, lambda state: state.cached == (range(5),))
     replay.seek(4_000)
     client.gate.limit(8)
-    frame = replay.wait_frame(4_000, PATIENCE_S)
+    frame = replay.wait_frame(4_000, TIMEOUT_S)
     assert frame is not None
     assert client.made[:6] == [*range(5), 4_000]
 
@@ -77,7 +77,7 @@ def test_backward_and_random_access(open_replay: Open, order: list[int]) -> None
     """With space for a few frames only, every frame is still available."""
     replay = open_replay(StandInClient(steps=59), memory_bytes=8_000)
     for index in order:
-        frame = replay.wait_frame(index, PATIENCE_S)
+        frame = replay.wait_frame(index, TIMEOUT_S)
         assert frame is not None
         assert tuple(frame.pixels[:3]) == colour_of(index)
         assert replay.state.cached_bytes <= 8_000
@@ -88,7 +88,7 @@ def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
     client = StandInClient(steps=400)
     replay = open_replay(client, memory_bytes=60_000)
     for index in range(401):
-        assert replay.wait_frame(index, PATIENCE_S) is not None
+        assert replay.wait_frame(index, TIMEOUT_S) is not None
     assert len(client.made) < 3 * 401
 
 
@@ -100,21 +100,21 @@ def test_playhead_stays_within_episode(open_replay: Open) -> None:
     assert replay.state.playhead == 10
     replay.seek(-5)
     assert replay.state.playhead == 0
-    assert replay.wait_frame(99, PATIENCE_S) is None
+    assert replay.wait_frame(99, TIMEOUT_S) is None
 
 
 def test_seek_before_open_is_applied(open_replay: Open) -> None:
-    """The first frame that is made is the one that is looked at."""
+    """The first rendered frame is the one at the playhead."""
     client = StandInClient(steps=100)
     client.gate.limit(0)
     replay = open_replay(client)
     replay.seek(50)
     client.gate.limit(500)
-    assert replay.wait_frame(50, PATIENCE_S) is not None
+    assert replay.wait_frame(50, TIMEOUT_S) is not None
 
 
 def test_difference_is_reported(open_replay: Open) -> None:
-    """At which step, and how."""
+    """The step, and a description."""
     client = StandInClient()
     client.warnings = ("gymnasium is 1.4.0, it was 1.3.0.",)
     client.checks = [
@@ -130,17 +130,17 @@ def test_difference_is_reported(open_replay: Open) -> None:
 def test_episode_that_cannot_be_replayed_has_reason(open_replay: Open) -> None:
     """As an error in the state, never as an exception."""
     client = StandInClient()
-    client.refusal = UserError("Its bundle is gone.", remedy="Install it.", code="X2")
+    client.error = UserError("Its bundle is gone.", remedy="Install it.", code="X2")
     replay = open_replay(client)
     error = when(replay, lambda state: state.error).error
     assert error is not None
     assert (error.message, error.remedy, error.code) == ("Its bundle is gone.", "Install it.", "X2")
     assert replay.frame(0) is None
-    assert replay.wait_frame(0, PATIENCE_S) is None
+    assert replay.wait_frame(0, TIMEOUT_S) is None
 
 
 def test_frames_survive_the_simulation(open_replay: Open) -> None:
-    """When it crashes, what came stays, and trying again gets the rest."""
+    """After a crash the received frames stay, and a retry gets the rest."""
     client = StandInClient(steps=40)
     client.breaks_at = 20
     replay = open_replay(client)
@@ -149,10 +149,10 @@ def test_frames_survive_the_simulation(open_replay: Open) -> None:
     assert state.error.message == "The environment crashed."
     assert state.cached == (range(20),)
     assert replay.frame(19) is not None
-    assert replay.wait_frame(30, PATIENCE_S) is None
+    assert replay.wait_frame(30, TIMEOUT_S) is None
     client.breaks_at = None
     replay.retry()
-    assert replay.wait_frame(30, PATIENCE_S) is not None
+    assert replay.wait_frame(30, TIMEOUT_S) is not None
     when(replay, lambda state: state.cached == (range(41),) and state.error is None)
 
 
@@ -173,25 +173,25 @@ def test_internal_error_is_reported(open_replay: Open) -> None:
 def test_environment_without_frames(open_replay: Open) -> None:
     """Each frame has the reason."""
     client = StandInClient()
-    client.draw = undrawn
-    frame = open_replay(client).wait_frame(3, PATIENCE_S)
+    client.draw = make_missing_frame
+    frame = open_replay(client).wait_frame(3, TIMEOUT_S)
     assert frame is not None
     assert not frame.has_pixels
     assert frame.problem == "The environment has no pictures."
 
 
 def test_on_change_is_called(open_replay: Open) -> None:
-    """Until it is closed; then its frames are let go."""
+    """Until the replay is closed; then its frames are released."""
     changes: list[int] = []
     replay = open_replay(StandInClient(steps=10), on_change=lambda: changes.append(1))
     when(replay, lambda state: state.cached == (range(11),))
     replay.close()
-    assert replay.join(PATIENCE_S)
+    assert replay.join(TIMEOUT_S)
     assert len(changes) >= 11
     assert replay.state.is_closed
     assert replay.state.cached == ()
     assert replay.frame(0) is None
-    assert replay.wait_frame(0, PATIENCE_S) is None
+    assert replay.wait_frame(0, TIMEOUT_S) is None
 
 
 def test_verification_result_outlives_simulation(open_replay: Open) -> None:
@@ -208,7 +208,7 @@ def test_verification_result_outlives_simulation(open_replay: Open) -> None:
 
 
 def test_unverified_episode_is_verified_after_retry(open_replay: Open) -> None:
-    """Although every frame is in memory and none has to be made."""
+    """Although every frame is cached."""
     client = StandInClient(steps=10)
     replay = open_replay(client)
     when(replay, lambda state: state.cached == (range(11),))

@@ -1,4 +1,4 @@
-"""FrameCache: never more than its limit, and what is near the playhead stays."""
+"""FrameCache: never exceeds its limit, and keeps frames near the playhead."""
 
 import threading
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def frame(index: int, size: int = 0) -> SimulatedFrame:
 def test_any_sequence_stays_within_the_limit(
     puts: Sequence[tuple[int, int]], playhead: int, limit: int
 ) -> None:
-    """Whatever comes, the bytes are counted right, and only a lone frame may exceed the limit."""
+    """Bytes are counted correctly, and only a single frame may exceed the limit."""
     cache = FrameCache(limit)
     cache.move_playhead(playhead)
     sizes = {}
@@ -35,7 +35,7 @@ def test_any_sequence_stays_within_the_limit(
         kept = cache.put(frame(index, size))
         sizes[index] = size
         assert kept == (index in cache)
-        here = [each for stretch in cache.ranges for each in stretch]
+        here = [each for index_range in cache.ranges for each in index_range]
         assert cache.used_bytes == sum(sizes[each] + OVERHEAD for each in here)
         assert cache.used_bytes <= limit or len(here) == 1
         assert here == sorted(set(here))
@@ -43,7 +43,7 @@ def test_any_sequence_stays_within_the_limit(
 
 @given(indices=st.lists(st.integers(0, 50), unique=True, min_size=1), playhead=st.integers(0, 50))
 def test_nearest_frames_are_kept(indices: list[int], playhead: int) -> None:
-    """Of equal frames in any order, those stay that are nearest, behind counting four times."""
+    """Of equal frames the nearest stay; distance behind counts four times."""
     cache = FrameCache(5 * OVERHEAD)
     cache.move_playhead(playhead)
     for index in indices:
@@ -54,12 +54,12 @@ def test_nearest_frames_are_kept(indices: list[int], playhead: int) -> None:
         return (playhead - index) * 4 if behind else index - playhead, behind
 
     nearest = sorted(sorted(indices, key=distance)[:5])
-    assert [index for stretch in cache.ranges for index in stretch] == nearest
+    assert [index for index_range in cache.ranges for index in index_range] == nearest
 
 
 @given(indices=st.sets(st.integers(0, 40)), first=st.integers(0, 40), end=st.integers(0, 41))
 def test_missing_frames_are_found(indices: set[int], first: int, end: int) -> None:
-    """The first and the last gap, and the first frame, of any stretch."""
+    """The first and last gap and the first frame of any range."""
     cache = FrameCache(1 << 20)
     for index in indices:
         cache.put(frame(index))
@@ -71,7 +71,7 @@ def test_missing_frames_are_found(indices: set[int], first: int, end: int) -> No
 
 
 def test_ranges_are_consecutive_indices() -> None:
-    """As a time line draws them."""
+    """As a timeline draws them."""
     cache = FrameCache(1 << 20)
     for index in (7, 1, 2, 8, 4):
         cache.put(frame(index))
@@ -79,7 +79,7 @@ def test_ranges_are_consecutive_indices() -> None:
 
 
 def test_repeated_frame_counts_once() -> None:
-    """Also when it has another size."""
+    """Also with another size."""
     cache = FrameCache(1 << 20)
     cache.put(frame(3, 1_000))
     cache.put(frame(3, 10))
@@ -103,7 +103,7 @@ def test_limit_must_be_positive() -> None:
 
 
 def test_cache_is_thread_safe() -> None:
-    """Two that fill and two that read, and the count is right at the end."""
+    """Two writers and two readers; the count is correct at the end."""
     cache = FrameCache(20 * OVERHEAD)
     failures: list[Exception] = []
 

@@ -46,7 +46,7 @@ def test_backward_requests_frame_then_preceding_block() -> None:
 
 
 def test_full_cache_refills_when_half_is_used() -> None:
-    """A frame at a time would make the simulation start over and over."""
+    """Requesting single frames would restart the simulation repeatedly."""
     cache = holding(100, *range(72))
     assert next_frames_to_request(cache, Playhead(0), 10_000) is None
     assert next_frames_to_request(cache, Playhead(30), 10_000) is None
@@ -69,11 +69,11 @@ def test_read_ahead_reaches_playhead(limit: int, frames: int, seeks: list[int]) 
         playhead = Playhead(here, is_backward=here < before)
         before = here
         for _ in range(frames + 2):
-            wanted = next_frames_to_request(cache, playhead, frames)
-            if wanted is None:
+            requested = next_frames_to_request(cache, playhead, frames)
+            if requested is None:
                 break
-            assert 0 <= wanted.first < wanted.end <= frames
-            kept = [cache.put(frame(index)) for index in range(wanted.first, wanted.end)]
+            assert 0 <= requested.first < requested.end <= frames
+            kept = [cache.put(frame(index)) for index in range(requested.first, requested.end)]
             if not all(kept):
                 break
         else:

@@ -10,7 +10,7 @@ from tests.replay.stand_in import StandInClient
 
 
 def test_identical_episode() -> None:
-    """With progress on the way."""
+    """With progress reports."""
     client = StandInClient(steps=10)
     client.warnings = ("Packages differ.",)
     client.checks = [
@@ -37,7 +37,7 @@ def test_different_episode() -> None:
 def test_episode_that_cannot_be_replayed() -> None:
     """The reason is raised."""
     client = StandInClient()
-    client.refusal = UserError("No actions were recorded.", remedy="Record them.")
+    client.error = UserError("No actions were recorded.", remedy="Record them.")
     with pytest.raises(UserError, match="No actions"):
         verify(client, "RUN", 0)
 

@@ -15,7 +15,7 @@ from mosaic.replay.export.export_job import ExportJob
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest
 from mosaic.replay.verification import verify
 from tests.replay.recorded_worker import CHANGED_STEP, WORKER, install_recorded_worker, lines
-from tests.replay.stand_in import PATIENCE_S
+from tests.replay.stand_in import TIMEOUT_S
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
@@ -43,30 +43,30 @@ def steps_of(episode: int) -> list[object]:
 
 
 def test_frames_match_rendering(recorded: tuple[TrainerClient, str]) -> None:
-    """Every one of them, also out of order."""
+    """Every frame, also out of order."""
     client, run_id = recorded
     env: Any = gymnasium.make("CartPole-v1", render_mode="rgb_array")
     env.reset(seed=0)
-    drawn = [env.render()]
+    rendered = [env.render()]
     actions = [step.action for step in client.episode_steps(run_id, 0)]
     for action in actions:
         env.step(action)
-        drawn.append(env.render())
+        rendered.append(env.render())
     env.close()
     with EpisodeReplay(client, run_id, 0) as replay:
         for index in (len(actions), 0, 4, 3):
-            frame = replay.wait_frame(index, PATIENCE_S)
+            frame = replay.wait_frame(index, TIMEOUT_S)
             assert frame is not None, replay.state
             assert (frame.width, frame.height, frame.channels) == (600, 400, 3)
-            assert frame.pixels == drawn[index].tobytes()
+            assert frame.pixels == rendered[index].tobytes()
         eventually(lambda: replay.state.is_checked)
         state = replay.state
         assert (state.checked_steps, state.first_difference) == (len(actions), None)
-    assert replay.join(PATIENCE_S)
+    assert replay.join(TIMEOUT_S)
 
 
 def test_verifying(recorded: tuple[TrainerClient, str]) -> None:
-    """What was recorded right is identical, what was not differs where it does."""
+    """Correct records are identical; others differ at the right step."""
     client, run_id = recorded
     right = verify(client, run_id, 0)
     assert (right.identical, right.steps) == (True, len(steps_of(0)))

@@ -30,11 +30,11 @@ def begin_and_stop_at(gate: Gate, checkout: Checkout) -> subprocess.Popen[str]:
 
 def process_of(checkout: Checkout, module: str) -> int:
     """The process that runs this module of the checkout's set-up."""
-    wanted = os.fsencode(checkout.root / "setup" / module)
+    expected = os.fsencode(checkout.root / "setup" / module)
     (found,) = [
         int(folder.name)
         for folder in Path("/proc").iterdir()
-        if folder.name.isdigit() and wanted in command_line(folder)
+        if folder.name.isdigit() and expected in command_line(folder)
     ]
     return found
 

@@ -15,7 +15,7 @@ PIN = re.compile(r"^([a-z0-9-]+)==([^ +;]+) +# via ")
 
 
 def names_in(text: str) -> set[str]:
-    """The packages that a hand-written file or a list of dependencies asks for."""
+    """The packages that a hand-written file or a list of dependencies names."""
     found = (re.match(r"[A-Za-z][A-Za-z0-9._-]*", line) for line in text.splitlines())
     return {re.sub(r"[._-]+", "-", match[0]).lower() for match in found if match}
 
@@ -33,7 +33,7 @@ def test_every_line_is_a_comment_or_an_exact_pin(path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", sorted(FOLDER.glob("*.in")), ids=lambda path: path.stem)
-def test_everything_asked_for_is_pinned(source: Path) -> None:
+def test_every_requirement_is_pinned(source: Path) -> None:
     """A dependency added to a *.in file was locked too."""
     assert names_in(source.read_text("utf-8")) <= set(pins_in(source.stem))
 

@@ -1,4 +1,4 @@
-"""DaemonUnderTest: a real daemon process on a home of its own, ended with all that it started."""
+"""DaemonUnderTest: a real daemon process with its own home, ended with everything it started."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.support import leftovers
 
 Result = TypeVar("Result")
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 _POLL_S = 0.01
 _MAX_RECEIVED_BYTES = 64 << 20
 
@@ -42,7 +42,7 @@ def share_descriptions(home: Home) -> None:
 
 
 class DaemonUnderTest:
-    """A daemon that a test starts, kills and starts again. Its runs are ended with it."""
+    """A daemon that a test starts, kills and restarts. Its runs end with it."""
 
     def __init__(self, folder: Path, options: tuple[str, ...] = ()) -> None:
         self.folder = folder
@@ -73,7 +73,7 @@ class DaemonUnderTest:
 
     @property
     def channel(self) -> grpc.Channel:
-        """Carries the token on every call."""
+        """Sends the token with every call."""
         if self._channel is None:
             self._channel = self.open_channel()
         return self._channel
@@ -83,7 +83,7 @@ class DaemonUnderTest:
         return TrainerServiceStub(self.channel)
 
     def open_channel(self, *options: tuple[str, int]) -> grpc.Channel:
-        """Another one, with options of its own; to be closed by the test."""
+        """Another channel, with its own options; closed by the test."""
         given = (("grpc.max_receive_message_length", _MAX_RECEIVED_BYTES), *options)
         plain = grpc.insecure_channel(self.address, options=given)
         return grpc.intercept_channel(plain, _WithToken(self.token))
@@ -111,16 +111,16 @@ class DaemonUnderTest:
             leftovers.predecessors[self._process.pid] = before
         os.close(announce)
         with os.fdopen(ready, "rb") as pipe:
-            assert select.select([pipe], [], [], PATIENCE_S)[0], "the daemon said nothing"
+            assert select.select([pipe], [], [], TIMEOUT_S)[0], "the daemon printed nothing"
             line = pipe.read().decode()
         if line.startswith("ready "):
             self.address = line.removeprefix("ready ").strip()
         else:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(TIMEOUT_S)
         assert line, (self.folder / "daemon.out").read_text()
         return line.strip()
 
-    def refusal(self, *options: str, port: str | None = None) -> dict[str, str]:
+    def start_error(self, *options: str, port: str | None = None) -> dict[str, str]:
         """Why it does not start."""
         line = self.start(*options, port=port)
         assert line.startswith("error "), line
@@ -130,26 +130,26 @@ class DaemonUnderTest:
         return error
 
     def kill(self) -> None:
-        """kill -9."""
+        """SIGKILL."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> int:
-        """SIGTERM, and its exit code."""
+        """SIGTERM; returns the exit code."""
         return self._end(signal.SIGTERM)
 
     def wait(self) -> int:
-        """For its end, and its exit code."""
+        """Wait for its end; returns the exit code."""
         assert self._process is not None
-        return self._process.wait(PATIENCE_S)
+        return self._process.wait(TIMEOUT_S)
 
     def restart(self) -> None:
-        """Stops it when it runs, and starts it again."""
+        """Stop it if it runs, and start it again."""
         if self._process is not None and self._process.poll() is None:
             self.stop()
         assert self.start().startswith("ready ")
 
     def submit(self, *, algo: str = "echo", **params: Any) -> str:
-        """A run of the echo worker; its id."""
+        """Submit a run of the echo worker; returns its id."""
         config = {
             "worker": "echo_worker",
             "algo": algo,
@@ -167,19 +167,19 @@ class DaemonUnderTest:
         return self.stub.GetRun(pb.RunRef(run_id=run_id)).run
 
     def until(self, run_id: str, *states: RunState) -> pb.RunRecord:
-        """Waits until the run is in one of the states (none given: over)."""
-        wanted = states or tuple(FINAL_STATES)
+        """Wait until the run is in one of the states; default: a final state."""
+        expected = states or tuple(FINAL_STATES)
 
         def reached() -> pb.RunRecord | None:
             record = self.record(run_id)
-            if record.state not in wanted and RunState(record.state).is_final:
+            if record.state not in expected and RunState(record.state).is_final:
                 pytest.fail(f"run {run_id} is {record.state}: {record.reason} {record.remedy}")
-            return record if record.state in wanted else None
+            return record if record.state in expected else None
 
         return eventually(reached)
 
     def clean_up(self) -> None:
-        """The daemon first, so that it starts nothing more; then all that it has started."""
+        """The daemon first, so that it starts nothing more; then everything it started."""
         if self.is_serving:
             self.kill()
         self._close_channel()
@@ -217,8 +217,8 @@ class _WithToken(
 
 
 def eventually(condition: Callable[[], Result | None]) -> Result:
-    """Waits until the condition gives something, and fails when it does not within a long time."""
-    deadline = time.monotonic() + PATIENCE_S
+    """Wait until the condition returns a true value; fail after a timeout."""
+    deadline = time.monotonic() + TIMEOUT_S
     while not (result := condition()):
         assert time.monotonic() < deadline, "the condition did not come true"
         time.sleep(_POLL_S)
@@ -226,7 +226,7 @@ def eventually(condition: Callable[[], Result | None]) -> Result:
 
 
 def _killed_processes_of(folder: Path) -> list[int]:
-    """Living processes that were started for `folder` or work in it; each is killed."""
+    """Kill all processes that were started for `folder` or run in it; returns them."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

@@ -1,4 +1,4 @@
-"""A run's directory and short ways to write its spool and to ingest it."""
+"""A run directory, and helpers to write its spool and ingest it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -32,7 +32,7 @@ def step(n: int, episode: str = "e0", **more: object) -> dict[str, object]:
 
 
 class Spool:
-    """The worker's side: what is written to the run's spool."""
+    """Writes to the run's spool, as a worker does."""
 
     def __init__(self, run: RunDirectory) -> None:
         self.run = run
@@ -59,7 +59,7 @@ def spool(run: RunDirectory) -> Spool:
 
 @pytest.fixture
 def ingest(run: RunDirectory) -> Callable[[], None]:
-    """Everything that is in the spool, by a service of its own."""
+    """Ingest the whole spool with a new service."""
 
     def ingest_all() -> None:
         with TelemetryService(run) as service:
@@ -72,7 +72,7 @@ def ingest(run: RunDirectory) -> Callable[[], None]:
 def stored(
     run: RunDirectory, ingest: Callable[[], None]
 ) -> Iterator[Callable[[], TelemetryReader]]:
-    """A reader after everything in the spool has been ingested."""
+    """A reader, after the whole spool was ingested."""
     readers: list[TelemetryReader] = []
 
     def open_reader() -> TelemetryReader:

@@ -1,4 +1,4 @@
-"""Whatever stands in the spool, every valid line is stored exactly once."""
+"""Every valid line of any spool is stored exactly once."""
 
 import json
 import tempfile
@@ -72,7 +72,7 @@ lines = st.lists(
 )
 @given(st.data())
 def test_every_valid_line_is_stored_exactly_once(data: st.DataObject) -> None:
-    """Valid, broken, huge, binary and unknown lines, taken in pieces by many services."""
+    """Valid, broken, huge, binary and unknown lines, read in pieces by many services."""
     spooled = data.draw(lines)
     if data.draw(st.integers(0, 9)) == 0:
         spooled.insert(data.draw(st.integers(0, len(spooled))), data.draw(huge))

@@ -1,4 +1,4 @@
-"""Lines that tell of minds: kept in order among the episodes, so that each has its place."""
+"""BDI lines are stored in order with the episodes they belong to."""
 
 from collections.abc import Callable
 
@@ -8,10 +8,10 @@ from mosaic.telemetry.reader import TelemetryReader
 from tests.telemetry.conftest import Spool, step
 
 
-def test_minds_up_to_a_step_of_an_episode(
+def test_bdi_lines_up_to_a_step_of_an_episode(
     spool: Spool, stored: Callable[[], TelemetryReader]
 ) -> None:
-    """They come back in the order in which they were told, between the episodes they belong to."""
+    """They are returned in the order in which they were written."""
     started = {"type": "episode_start", "episode_id": "e0", "episode": 0}
     ended = {"type": "episode", "episode_id": "e0", "episode": 0, "steps": 2, "return": 2.0}
     spool.write(
@@ -28,8 +28,8 @@ def test_minds_up_to_a_step_of_an_episode(
     assert [event.type for event in reader.events_after(-1)] == [
         "bdi", "episode_start", "bdi", "episode", "bdi",
     ]  # fmt: skip
-    told = [decode(event.line) for event in reader.events_after(-1, kind="bdi")]
-    assert [event.step for event in told if isinstance(event, BdiEvent)] == [0, 1, 2]
+    events = [decode(event.line) for event in reader.events_after(-1, kind="bdi")]
+    assert [event.step for event in events if isinstance(event, BdiEvent)] == [0, 1, 2]
     assert reader.steps(0)[1].bdi == {"added": ["b"], "mood": [1, 2]}
     stats = reader.stats()
     assert (stats.types["bdi"], stats.rejects) == (3, 1)

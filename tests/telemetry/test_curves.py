@@ -1,4 +1,4 @@
-"""Curves: whole, decimated, zoomed, and true to their extremes."""
+"""Curves: complete, downsampled and zoomed, with exact extremes."""
 
 import math
 import random
@@ -20,14 +20,14 @@ def write_curve(spool: Spool, values: list[float], name: str = "loss") -> None:
 
 
 def test_a_short_curve_is_returned_completely(spool: Spool, stored: Stored) -> None:
-    """Fewer points than asked for come as they are."""
+    """With fewer points than requested."""
     write_curve(spool, [3.0, 1.0, 2.0])
     curve = stored().curve("loss")
     assert (curve.x, curve.y, curve.points) == ([0.0, 10.0, 20.0], [3.0, 1.0, 2.0], 3)
 
 
 def test_spikes_stay_visible_at_their_position(spool: Spool, stored: Stored) -> None:
-    """One point in 20,000 is still there when only 100 are drawn."""
+    """One point in 20,000 is among 100 returned points."""
     values = [math.sin(n / 500) for n in range(20_000)]
     values[7_777], values[12_345] = 50.0, -50.0
     write_curve(spool, values)
@@ -40,7 +40,7 @@ def test_spikes_stay_visible_at_their_position(spool: Spool, stored: Stored) -> 
 
 
 def test_every_bucket_keeps_its_extremes(spool: Spool, stored: Stored) -> None:
-    """At any size the drawn minimum and maximum are the true ones, the last point included."""
+    """At any size, minimum, maximum and last point are exact."""
     chooser = random.Random(1)
     values = [chooser.gauss(0, 1) for _ in range(5_003)]
     write_curve(spool, values)
@@ -53,7 +53,7 @@ def test_every_bucket_keeps_its_extremes(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_range_of_a_curve(spool: Spool, stored: Stored) -> None:
-    """Zooming in gives the points between two steps, or between two times, and no others."""
+    """Exactly the points between two steps, or between two times."""
     values = [float(n) for n in range(10_000)]
     write_curve(spool, values)
     reader = stored()
@@ -68,7 +68,7 @@ def test_a_range_of_a_curve(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_range_of_a_curve_that_is_not_monotonic(spool: Spool, stored: Stored) -> None:
-    """After a resume steps come again: both passes through the stretch are there, and no more."""
+    """Steps repeat after a resume: both passes through the range are returned."""
     steps = [*range(1_000), *range(500, 1_500)]
     spool.write(
         *({"type": "metric", "name": "m", "value": n, "step": s} for n, s in enumerate(steps))
@@ -82,21 +82,21 @@ def test_a_range_of_a_curve_that_is_not_monotonic(spool: Spool, stored: Stored) 
 
 
 def test_points_without_a_time_do_not_break_a_range_in_time(spool: Spool, stored: Stored) -> None:
-    """Only points that lie between the two times are given."""
+    """Only points between the two times are returned."""
     spool.write(*({"type": "metric", "name": "m", "value": n} for n in range(600)))
     spool.write(*({"type": "metric", "name": "m", "value": n, "t": n} for n in range(600, 2_000)))
     curve = stored().curve("m", axis="t", first=1_000, last=1_099)
     assert curve.y == [float(n) for n in range(1_000, 1_100)]
 
 
-def test_one_point_is_at_most_one(spool: Spool, stored: Stored) -> None:
-    """However few are asked for."""
+def test_one_requested_point_is_one(spool: Spool, stored: Stored) -> None:
+    """The minimum number of points."""
     write_curve(spool, [1.0, 2.0, 3.0])
     assert len(stored().curve("loss", max_points=1).x) == 1
 
 
 def test_nan_hides_no_neighbour(spool: Spool, stored: Stored) -> None:
-    """A NaN is neither the smallest nor the largest; only a bucket of NaNs alone shows one."""
+    """NaN is neither minimum nor maximum; only a bucket of NaNs returns one."""
     values = [math.nan if n % 3 else float(n) for n in range(4_000)]
     spool.write(
         *(
@@ -108,14 +108,14 @@ def test_nan_hides_no_neighbour(spool: Spool, stored: Stored) -> None:
     assert (min(curve.y), max(curve.y)) == (0.0, 3_999.0)
 
 
-def test_points_without_a_step_stand_at_their_index(spool: Spool, stored: Stored) -> None:
-    """A metric that names no step still has an order."""
+def test_points_without_a_step_use_their_index(spool: Spool, stored: Stored) -> None:
+    """A metric without steps still has an order."""
     spool.write(*({"type": "metric", "name": "m", "value": n * n} for n in range(4)))
     assert stored().curve("m").x == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_many_values_on_one_line_and_one_series_per_agent(spool: Spool, stored: Stored) -> None:
-    """`values` feeds several curves; agents do not mix."""
+    """`values` feeds several curves; agents are separate."""
     spool.write(
         {"type": "metric", "values": {"a": 1, "b": 2}, "step": 5},
         {"type": "metric", "name": "a", "value": 9, "step": 5, "agent_id": "red"},

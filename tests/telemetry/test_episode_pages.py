@@ -1,4 +1,4 @@
-"""Pages of episodes: any order, any part, and the same from a look as from a ranking."""
+"""Pages of episodes: any order and filter, read directly or from a ranking."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def _end(number: int, total_return: float, **more: object) -> dict[str, object]:
 
 @pytest.fixture
 def reader(spool: Spool, stored: Stored) -> TelemetryReader:
-    """Six episodes that ended, and one that goes on."""
+    """Six finished episodes and one that is still running."""
     for number, total_return in enumerate(_RETURNS):
         spool.write(*(step(n, f"e{number}") for n in range(1 + number % 3)))
         end = "terminated" if number % 2 else "truncated"
@@ -42,7 +42,7 @@ def reader(spool: Spool, stored: Stored) -> TelemetryReader:
 def numbers_of(
     request: pytest.FixtureRequest, reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[list[int], int]]:
-    """The numbers on a page, and how many there are."""
+    """The episode numbers of a page, and the total."""
     if request.param == "ranked":
         monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
     pages = EpisodePages()
@@ -55,7 +55,7 @@ def numbers_of(
 
 
 def test_by_number(numbers_of: Callable[..., Any]) -> None:
-    """Forwards and backwards, from anywhere, and nothing past the end."""
+    """Ascending and descending, from any position, and nothing past the end."""
     assert numbers_of(2, 3) == ([2, 3, 4], 7)
     assert numbers_of(2, 3, descending=True) == ([4, 3, 2], 7)
     assert numbers_of(6, 100) == ([6], 7)
@@ -64,7 +64,7 @@ def test_by_number(numbers_of: Callable[..., Any]) -> None:
 
 
 def test_by_return(numbers_of: Callable[..., Any]) -> None:
-    """What is no number comes last either way; equal ones stay in order of their numbers."""
+    """NaN comes last in both orders; ties are sorted by number."""
     assert numbers_of(order="return", ended="over") == ([1, 4, 0, 3, 5, 2], 6)
     assert numbers_of(order="return", ended="over", descending=True) == ([3, 5, 0, 4, 1, 2], 6)
     assert numbers_of(1, 2, order="return", ended="over") == ([4, 0], 6)
@@ -76,7 +76,7 @@ def test_by_length(numbers_of: Callable[..., Any]) -> None:
 
 
 def test_filters(numbers_of: Callable[..., Any]) -> None:
-    """Those that ended in one way, those between two returns, those that go on."""
+    """By termination, by return, and by unfinished episodes."""
     assert numbers_of(ended="terminated") == ([1, 3, 5], 3)
     assert numbers_of(ended="truncated") == ([0, 2, 4], 3)
     assert numbers_of(ended="open") == ([6], 1)
@@ -84,8 +84,8 @@ def test_filters(numbers_of: Callable[..., Any]) -> None:
     assert numbers_of(min_return=0.0, max_return=3.0, ended="over") == ([0, 4], 2)
 
 
-def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:
-    """A page is so many episodes, whatever their numbers."""
+def test_pages_with_gaps_in_the_numbers(spool: Spool, stored: Stored) -> None:
+    """A page has its number of episodes, whatever their numbers."""
     for number in (5, 6, 40, 41, 42):
         spool.write({"type": "episode_start", "episode_id": f"e{number}", "episode": number})
     reader = stored()
@@ -98,7 +98,7 @@ def test_numbers_that_a_worker_leaves_out(spool: Spool, stored: Stored) -> None:
 def test_an_old_ranking_is_rebuilt(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that goes on is not ranked at every page, but its new episodes do come."""
+    """A live run is not ranked for each page, but new episodes appear."""
     monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
     pages, choice = EpisodePages(), EpisodeQuery(order="return")
     spool.write(step(0, "e0"))
@@ -111,7 +111,7 @@ def test_an_old_ranking_is_rebuilt(
 def test_a_store_that_was_rebuilt(
     spool: Spool, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While it is filled from the spool, pages are of what it has by then."""
+    """While it is rebuilt from the spool, pages have what is stored so far."""
     monkeypatch.setattr(episode_pages, "_MAX_UNRANKED_ROWS", 0)
     pages, choice = EpisodePages(), EpisodeQuery(order="return")
     spool.write(*(step(0, f"e{number}") for number in range(5)))
@@ -127,7 +127,7 @@ def test_a_store_that_was_rebuilt(
 def test_the_number_of_rankings_is_limited(
     reader: TelemetryReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The oldest go when there are too many."""
+    """The oldest are removed."""
     monkeypatch.setattr(episode_pages, "_MAX_RANKED", 30_000)
     pages = EpisodePages()
     for number in range(10):

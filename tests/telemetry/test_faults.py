@@ -1,4 +1,4 @@
-"""What the world does to ingest: a clear state, nothing lost, and on when the cause is gone."""
+"""Faults of ingest: a clear status, nothing lost, and recovery when the cause is gone."""
 
 import contextlib
 import os
@@ -20,11 +20,11 @@ from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from tests.telemetry.conftest import Spool, step
 
-_NOBODY = 65534
+_UNPRIVILEGED_UID = 65534
 
 
 class Clock:
-    """Time that moves only when told to."""
+    """A clock that advances only on request."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -51,7 +51,7 @@ def expect_all_in(service: TelemetryService, clock: Clock, run: RunDirectory, st
 
 
 def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite's own out-of-space error; with space again, every step is there once."""
+    """With free space again, every step is stored once."""
     clock = Clock()
     opened = database.open_for_writing
 
@@ -69,7 +69,7 @@ def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.Monkey
 
 
 def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
-    """A reject that cannot be kept aside is not passed over: ingest waits for space."""
+    """A reject that cannot be stored is not skipped: ingest waits for space."""
     clock = Clock()
     garbage = b"garbage" * 100_000
     spool.write(step(0), garbage, step(1))
@@ -88,7 +88,7 @@ def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
 
 @pytest.mark.parametrize("name", ["spool", "store", "rejects"])
 def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
-    """It is not waited for, and with it gone ingest goes on."""
+    """Ingest does not wait for it, and continues when it is removed."""
     clock = Clock()
     path: Path = getattr(run, name)
     if name != "spool":
@@ -103,7 +103,7 @@ def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: st
 
 
 def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
-    """A worker that does so holds up nobody but itself."""
+    """Affects only the run of that worker."""
     spool.write(step(0))
     with TelemetryService(run, clock=Clock()) as service:
         assert service.ingest()
@@ -120,7 +120,7 @@ def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool:
 def test_a_link_is_never_followed(
     run: RunDirectory, spool: Spool, tmp_path: Path, name: str, is_dangling: bool
 ) -> None:
-    """A worker cannot have files outside of its directory written, made or read."""
+    """A worker cannot cause writes or reads outside of its directory."""
     clock = Clock()
     outside = tmp_path / "outside"
     if not is_dangling:
@@ -141,7 +141,7 @@ def test_a_link_is_never_followed(
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
 def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, ending: str) -> None:
-    """The message names the file and what to do."""
+    """The message has the file and a remedy."""
     outside = tmp_path / "outside"
     outside.write_bytes(b"precious")
     if ending:
@@ -157,7 +157,7 @@ def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, e
 def test_rejects_that_are_a_link_are_not_read(
     run: RunDirectory, spool: Spool, tmp_path: Path
 ) -> None:
-    """Neither what is elsewhere is shown, nor a pipe waited for."""
+    """Neither its target is shown, nor a pipe waited for."""
     spool.write(b"garbage")
     with TelemetryService(run) as service:
         assert service.finish()
@@ -173,7 +173,7 @@ def test_rejects_that_are_a_link_are_not_read(
 
 
 def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:
-    """Somebody else's write lock delays ingest, no more."""
+    """The write lock of another process only delays ingest."""
     clock = Clock()
     spool.write(step(0))
     with TelemetryService(run, clock=clock) as service:
@@ -188,7 +188,7 @@ def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:
 
 @pytest.mark.parametrize("damage", [b"this is not a database, " * 500, b"SQLite format 3\0" * 400])
 def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None:
-    """The state names the remedy; moved aside, the store is made again from the spool."""
+    """The status has a remedy; once moved away, the store is rebuilt from the spool."""
     clock = Clock()
     spool.write(*(step(n) for n in range(5)))
     run.store.write_bytes(damage)
@@ -201,7 +201,7 @@ def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None
 
 
 def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) -> None:
-    """A store may come out of anybody's archive: a few bytes of it must not fill the memory."""
+    """A store may come from an untrusted archive: a few bytes must not fill the memory."""
     clock = Clock()
     spool.write(step(0))
     with TelemetryService(run) as service:
@@ -217,7 +217,7 @@ def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) 
 
 
 def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
-    """A damaged tail chunk is noticed by its checksum, not read as if it were whole."""
+    """A damaged tail chunk is detected by its checksum."""
     clock = Clock()
     spool.write(step(0), step(1))
     with TelemetryService(run) as service:
@@ -232,7 +232,7 @@ def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
 
 
 def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
-    """A newer store is left alone."""
+    """It is not changed."""
     spool.write(step(0))
     with contextlib.closing(sqlite3.connect(run.store)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -243,7 +243,7 @@ def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
 
 @pytest.mark.parametrize("name", ["spool", "store", "rejects"])
 def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
-    """It is named as such; with it gone, ingest goes on."""
+    """The status says so, and ingest continues when it is removed."""
     clock = Clock()
     path: Path = getattr(run, name)
     path.mkdir()
@@ -257,8 +257,8 @@ def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, nam
         expect_all_in(service, clock, run, 2)
 
 
-def test_a_spool_that_was_cut_short(run: RunDirectory, spool: Spool) -> None:
-    """Lines are never taken from the wrong place."""
+def test_a_truncated_spool(run: RunDirectory, spool: Spool) -> None:
+    """No line is read from the wrong offset."""
     spool.write(step(0), step(1))
     with TelemetryService(run) as service:
         assert service.ingest()
@@ -266,8 +266,8 @@ def test_a_spool_that_was_cut_short(run: RunDirectory, spool: Spool) -> None:
         expect_fault(service, FaultKind.CHANGED_SPOOL)
 
 
-def test_a_spool_that_was_cut_and_grew_again(run: RunDirectory, spool: Spool) -> None:
-    """What follows is not read on from the middle of another line."""
+def test_a_truncated_spool_that_grew_again(run: RunDirectory, spool: Spool) -> None:
+    """Reading does not continue in the middle of a line."""
     spool.write(step(0), step(1))
     with TelemetryService(run) as service:
         assert service.ingest()
@@ -277,7 +277,7 @@ def test_a_spool_that_was_cut_and_grew_again(run: RunDirectory, spool: Spool) ->
 
 
 def test_a_spool_that_was_replaced(run: RunDirectory, spool: Spool) -> None:
-    """The file of that name counts, not the one that was opened."""
+    """The file at the path is read, not the one that was opened."""
     clock = Clock()
     spool.write(step(0), step(1))
     with TelemetryService(run, clock=clock) as service:
@@ -291,7 +291,7 @@ def test_a_spool_that_was_replaced(run: RunDirectory, spool: Spool) -> None:
 
 
 def test_a_store_that_is_moved_aside_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
-    """It is made again from the spool, not written to where nobody looks."""
+    """It is rebuilt from the spool, not written at its new path."""
     clock = Clock()
     spool.write(step(0), step(1))
     with TelemetryService(run, clock=clock) as service:
@@ -303,7 +303,7 @@ def test_a_store_that_is_moved_aside_while_it_is_open(run: RunDirectory, spool: 
 
 
 def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) -> None:
-    """The one that is behind notices, and goes on from where the other has come to."""
+    """The second writer notices, and continues where the first one stopped."""
     clock = Clock()
     spool.write(step(0))
     with TelemetryService(run, clock=clock) as one, TelemetryService(run, clock=clock) as other:
@@ -321,7 +321,7 @@ def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) 
 
 
 def test_unmerged_commits_in_a_read_only_folder_are_not_ignored() -> None:
-    """Without the write-ahead log an older state would be read: that is said instead."""
+    """An error, because without the write-ahead log an older state would be read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / new_ulid()
         path.mkdir()
@@ -344,11 +344,11 @@ def test_unmerged_commits_in_a_read_only_folder_are_not_ignored() -> None:
 
 @contextlib.contextmanager
 def unprivileged() -> Iterator[None]:
-    """As a user whom permissions bind; root is bound by none."""
+    """Run as a user without root's permissions."""
     if os.geteuid() != 0:
         yield
         return
-    os.seteuid(_NOBODY)
+    os.seteuid(_UNPRIVILEGED_UID)
     try:
         yield
     finally:
@@ -356,7 +356,7 @@ def unprivileged() -> Iterator[None]:
 
 
 def test_a_read_only_home() -> None:
-    """Nothing can be stored, the state says so, and what was stored before can still be read."""
+    """The status says that nothing can be stored; stored data stays readable."""
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / new_ulid()
@@ -381,8 +381,8 @@ def test_a_read_only_home() -> None:
             expect_all_in(service, clock, run, 2)
 
 
-def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Spool) -> None:
-    """A blocked service does not hammer the disk."""
+def test_retries_back_off(run: RunDirectory, spool: Spool) -> None:
+    """A blocked service does not poll the disk constantly."""
     clock = Clock()
     run.store.mkdir()
     spool.write(step(0))
@@ -395,7 +395,7 @@ def test_waiting_grows_longer_while_nothing_changes(run: RunDirectory, spool: Sp
 
 
 def test_reading_before_anything_is_stored(run: RunDirectory) -> None:
-    """The message says what to do, also while the file exists but its tables do not yet."""
+    """The message has a remedy, also while the file exists without tables."""
     with pytest.raises(UserError, match="has no stored telemetry"):
         TelemetryReader(run)
     run.store.touch()

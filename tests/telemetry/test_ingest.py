@@ -1,4 +1,4 @@
-"""What becomes of the lines a worker writes."""
+"""How ingest handles the lines of a worker."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ GOLDEN = b"""
 
 
 def test_the_documented_older_lines_ingest_verbatim(spool: Spool, stored: Stored) -> None:
-    """The four lines of the contract come back byte for byte."""
+    """The four lines of the contract are stored byte for byte."""
     spool.write(*GOLDEN)
     reader = stored()
     kept = [event.line for event in reader.events_after(-1)]
@@ -49,7 +49,7 @@ def test_a_complete_episode_round_trips(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_step_of_an_unknown_episode_opens_it(spool: Spool, stored: Stored) -> None:
-    """Steps without episode_start are kept, and their return is summed while it runs."""
+    """Steps without episode_start are stored, and their return is summed."""
     spool.write(step(0, "lonely"), step(1, "lonely"))
     reader = stored()
     (episode,) = reader.episodes()
@@ -58,7 +58,7 @@ def test_a_step_of_an_unknown_episode_opens_it(spool: Spool, stored: Stored) -> 
 
 
 def test_episodes_are_numbered_in_order_of_starting(spool: Spool, stored: Stored) -> None:
-    """A worker's own number is kept where it is free; the rest follow on."""
+    """The worker's own number is used if it is free."""
     spool.write(
         {"type": "episode_start", "episode_id": "a", "episode": 5},
         step(0, "b"),
@@ -71,8 +71,8 @@ def test_episodes_are_numbered_in_order_of_starting(spool: Spool, stored: Stored
     ]
 
 
-def test_a_number_that_no_store_can_hold_stops_nothing(spool: Spool, stored: Stored) -> None:
-    """An ordinal beyond all bounds costs its line, never the run."""
+def test_an_episode_number_out_of_range_is_rejected(spool: Spool, stored: Stored) -> None:
+    """Only its line is rejected; ingest continues."""
     spool.write(
         {"type": "episode_start", "episode_id": "a", "episode": (1 << 63) - 1}, step(0, "b")
     )
@@ -97,7 +97,7 @@ def test_a_late_episode_number_is_applied(spool: Spool, stored: Stored) -> None:
 
 
 def test_duplicate_steps_are_stored_and_counted(spool: Spool, stored: Stored) -> None:
-    """A step number that comes again is stored again, and counted on its episode and its run."""
+    """For the episode and for the run."""
     spool.write(step(0), step(1), step(2), step(1, action=9), step(3))
     reader = stored()
     assert [(r.step, r.action) for r in reader.steps(0)] == [(0, 0), (1, 1), (1, 9), (2, 2), (3, 3)]
@@ -107,7 +107,7 @@ def test_duplicate_steps_are_stored_and_counted(spool: Spool, stored: Stored) ->
 
 
 def test_late_steps_are_put_in_order_and_flagged(spool: Spool, stored: Stored) -> None:
-    """Steps that come out of order are read in order of their numbers."""
+    """Steps that arrive out of order are read in order."""
     spool.write(step(0), step(5), step(3), step(6))
     reader = stored()
     assert [record.step for record in reader.steps(0)] == [0, 3, 5, 6]
@@ -115,8 +115,8 @@ def test_late_steps_are_put_in_order_and_flagged(spool: Spool, stored: Stored) -
     assert reader.stats().duplicate_steps == 0
 
 
-def test_two_agents_in_one_episode_are_no_duplicates(spool: Spool, stored: Stored) -> None:
-    """Each agent counts its own steps."""
+def test_steps_of_two_agents_are_not_duplicates(spool: Spool, stored: Stored) -> None:
+    """Each agent numbers its own steps."""
     spool.write(*(step(n, agent_id=agent) for n in range(3) for agent in ("red", "blue")))
     reader = stored()
     assert reader.stats().duplicate_steps == 0
@@ -124,7 +124,7 @@ def test_two_agents_in_one_episode_are_no_duplicates(spool: Spool, stored: Store
 
 
 def test_columns_are_steps_too(spool: Spool, stored: Stored) -> None:
-    """Steps that came as columns read like any others."""
+    """Steps from columns are read like any others."""
     spool.write(
         {
             "type": "steps",
@@ -146,7 +146,7 @@ def test_columns_are_steps_too(spool: Spool, stored: Stored) -> None:
     "token", ['"NaN"', '"Infinity"', '"-Infinity"', "NaN", "Infinity", "-Infinity", "1e999"]
 )
 def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) -> None:
-    """As words, as Python writes them and as numbers too large: they come back as floats."""
+    """As strings, as Python writes them, and as too large numbers: all are read as floats."""
     value = float(token.strip('"'))
     spool.write(
         b'{"type":"step","episode_id":"NaN","step":0,"action":0,"reward":%s,"terminated":false,'
@@ -191,7 +191,7 @@ def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) ->
 def test_a_rejected_line_is_counted_and_stored(
     spool: Spool, stored: Stored, line: bytes, kind: RejectKind
 ) -> None:
-    """It never stops ingest, and it can be read again with its place and the reason."""
+    """Ingest continues, and the line can be read with its offset and reason."""
     spool.write(step(0), line, step(1))
     reader = stored()
     (reject,) = reader.rejects()
@@ -230,7 +230,7 @@ def test_a_step_with_a_wrong_type_is_rejected(
 
 
 def test_unknown_fields_and_types_are_stored(spool: Spool, stored: Stored) -> None:
-    """What this version does not know is stored as it came, and counted."""
+    """Unchanged, and counted."""
     future = b'{"type":"vision","from":"tomorrow"}'
     spool.write(step(0, colour="blue"), future, future)
     reader = stored()
@@ -240,8 +240,8 @@ def test_unknown_fields_and_types_are_stored(spool: Spool, stored: Stored) -> No
     assert reader.stats().rejects == 0
 
 
-def test_unknown_types_without_end_do_not_fill_the_counters(spool: Spool, stored: Stored) -> None:
-    """A worker that makes up a type per line gets one shared counter after a while."""
+def test_the_number_of_type_counters_is_limited(spool: Spool, stored: Stored) -> None:
+    """A worker that invents a type per line gets one shared counter."""
     spool.write(*({"type": f"made-up-{n}"} for n in range(1_500)))
     unknown = stored().stats().unknown_types
     assert sum(unknown.values()) == 1_500
@@ -249,7 +249,7 @@ def test_unknown_types_without_end_do_not_fill_the_counters(spool: Spool, stored
 
 
 def test_artifact_paths_are_made_relative(spool: Spool, stored: Stored, run: RunDirectory) -> None:
-    """An absolute path inside the run's directory is stored relative to it."""
+    """An absolute path inside the run directory is stored relative to it."""
     spool.write({"type": "artifact", "kind": "video", "path": f"{run.path}/videos/a.mp4", "x": 1})
     (event,) = stored().events_after(-1, "artifact")
     assert event.line == b'{"type":"artifact","kind":"video","path":"videos/a.mp4","x":1}'
@@ -258,14 +258,14 @@ def test_artifact_paths_are_made_relative(spool: Spool, stored: Stored, run: Run
 def test_an_artifact_behind_an_outside_link_is_rejected(
     spool: Spool, stored: Stored, run: RunDirectory
 ) -> None:
-    """A link inside the run's directory does not make the outside an artifact."""
+    """A link in the run directory does not make its target an artifact."""
     (run.path / "videos").symlink_to("/etc")
     spool.write({"type": "artifact", "kind": "video", "path": "videos/passwd"})
     assert stored().stats().rejects_by_kind == {RejectKind.ARTIFACT_PATH: 1}
 
 
 def test_the_older_artifacts_event_is_accepted(spool: Spool, stored: Stored) -> None:
-    """A line with `event` instead of `type` announces artifacts."""
+    """A line with `event` instead of `type`."""
     line = b'{"event":"artifacts","video":"v.mp4","tensorboard":"runs/x","wandb_url":null}'
     spool.write(line)
     assert [event.line for event in stored().events_after(-1, "artifacts")] == [line]
@@ -285,7 +285,7 @@ def test_an_empty_spool_and_a_missing_one_are_fine(run: RunDirectory, spool: Spo
 
 
 def test_a_partial_last_line_waits_for_its_end(run: RunDirectory, spool: Spool) -> None:
-    """Half a line is not taken; once it is whole, it is taken once."""
+    """It is stored once, when it is complete."""
     whole = b'{"type":"log","level":"info","code":"A1","message":"hi"}\n'
     with TelemetryService(run) as service, TelemetryService(run) as late:
         for cut in range(1, len(whole)):
@@ -297,7 +297,7 @@ def test_a_partial_last_line_waits_for_its_end(run: RunDirectory, spool: Spool) 
 
 
 def test_a_last_line_without_newline_is_stored_after_exit(spool: Spool, stored: Stored) -> None:
-    """A whole object counts even if nobody ended its line."""
+    """If it is a complete object."""
     spool.write_raw(b'{"type":"bye","outcome":"succeeded"}')
     reader = stored()
     assert reader.stats().types == {"bye": 1}
@@ -305,7 +305,7 @@ def test_a_last_line_without_newline_is_stored_after_exit(spool: Spool, stored: 
 
 
 def test_a_last_line_cut_off_by_a_kill_is_counted(spool: Spool, stored: Stored) -> None:
-    """Half an object is no event, and not silently forgotten either."""
+    """An incomplete object is not an event, but it is counted."""
     spool.write(step(0))
     spool.write_raw(b'{"type":"step","episode_id":"e0","ste')
     reader = stored()
@@ -314,7 +314,7 @@ def test_a_last_line_cut_off_by_a_kill_is_counted(spool: Spool, stored: Stored) 
 
 
 def test_long_lines_are_stored_up_to_the_limit(spool: Spool, stored: Stored) -> None:
-    """100 KB is fine, and so is a line of exactly 1 MiB; one byte more is kept aside."""
+    """100 KB and exactly 1 MiB are stored; one byte more is rejected."""
     frame = len(b'{"type":"vision","x":""}')
     spool.write(step(0))
     spool.write({"type": "vision", "x": "a" * 100_000})
@@ -333,7 +333,7 @@ def test_long_lines_are_stored_up_to_the_limit(spool: Spool, stored: Stored) -> 
 
 
 def test_an_unterminated_oversize_line_is_rejected(spool: Spool, stored: Stored) -> None:
-    """Also at the very end of the spool."""
+    """Also at the end of the spool."""
     spool.write_raw(b"x" * (3 << 20))
     reader = stored()
     assert reader.stats().rejects_by_kind == {RejectKind.TOO_LONG: 1}
@@ -341,7 +341,7 @@ def test_an_unterminated_oversize_line_is_rejected(spool: Spool, stored: Stored)
 
 
 def test_an_oversize_line_may_grow_slowly(run: RunDirectory, spool: Spool) -> None:
-    """It is waited for without being read again from its start each time."""
+    """It is not read again from its start each time."""
     with TelemetryService(run) as service:
         for _ in range(5):
             spool.write_raw(b"y" * (1 << 20))
@@ -351,14 +351,14 @@ def test_an_oversize_line_may_grow_slowly(run: RunDirectory, spool: Spool) -> No
         assert service.status().committed_bytes == (5 << 20) + 1
 
 
-def test_blank_lines_are_nothing(spool: Spool, stored: Stored) -> None:
-    """Neither events nor rejects."""
+def test_blank_lines_are_skipped(spool: Spool, stored: Stored) -> None:
+    """They are neither events nor rejects."""
     spool.write(b"", b"  ", b"\r", step(0))
     assert (stored().stats().blank, stored().stats().rejects) == (3, 0)
 
 
 def test_windows_line_ends_are_accepted(spool: Spool, stored: Stored) -> None:
-    """A carriage return before the newline does no harm."""
+    """A carriage return before the newline is ignored."""
     spool.write_raw(b'{"type":"bye","outcome":"succeeded"}\r\n')
     assert stored().stats().types == {"bye": 1}
 

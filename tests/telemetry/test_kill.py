@@ -1,4 +1,4 @@
-"""kill -9 at any moment: nothing lost, nothing twice, in order."""
+"""SIGKILL at any time: no line is lost, repeated or reordered."""
 
 import random
 import subprocess
@@ -20,7 +20,7 @@ _EPISODES = 20_000
 
 @pytest.mark.process
 def test_killing_the_ingester_loses_nothing(run: RunDirectory, spool: Spool) -> None:
-    """200,000 lines, the ingester killed 25 times at random moments while they come."""
+    """200,000 lines; the ingester is killed 25 times at random times."""
     lines = [
         as_line(step(n // 4, f"e{n % 4}-{n // 4_000}", obs=n))
         if n % 10
@@ -44,7 +44,7 @@ def test_killing_the_ingester_loses_nothing(run: RunDirectory, spool: Spool) -> 
 
 @pytest.mark.process
 def test_short_episodes_are_stored_exactly_once(run: RunDirectory, spool: Spool) -> None:
-    """20,000 episodes of one line each, the ingester killed 10 times."""
+    """20,000 episodes of one line each; the ingester is killed 10 times."""
     _ingest_with_kills(
         run,
         spool,
@@ -82,7 +82,7 @@ def _stored_steps(reader: TelemetryReader) -> Iterator[StepRecord]:
 
 
 def _ingest_with_kills(run: RunDirectory, spool: Spool, lines: list[bytes], kills: int) -> None:
-    """Write the lines while ingesters are killed at random moments, and then let one finish."""
+    """Write the lines while ingesters are killed at random times, then let one finish."""
     chooser = random.Random(20)
     command = [sys.executable, str(_INGESTER), str(run.path)]
     portion = len(lines) // kills

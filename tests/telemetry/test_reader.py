@@ -1,4 +1,4 @@
-"""Reading while somebody writes, by cursor and by place."""
+"""Reading during ingest, by cursor and by position."""
 
 import random
 import sqlite3
@@ -16,7 +16,7 @@ Stored = Callable[[], TelemetryReader]
 
 @pytest.mark.parametrize("environments", [1, 3, 64])
 def test_any_range_of_any_episode(spool: Spool, stored: Stored, environments: int) -> None:
-    """Steps i to j are exactly those, however the episodes were interleaved."""
+    """Exactly steps i to j, however the episodes were interleaved."""
     length = 700
     spool.write(
         *(step(n, f"e{index}", obs=index) for n in range(length) for index in range(environments))
@@ -33,13 +33,13 @@ def test_any_range_of_any_episode(spool: Spool, stored: Stored, environments: in
 
 
 def test_sampled_steps_with_gaps(spool: Spool, stored: Stored) -> None:
-    """Only every seventh step was recorded; a stretch finds those that lie in it."""
+    """Only every seventh step was recorded; a range returns those inside it."""
     spool.write(*(step(n) for n in range(0, 9_000, 7)))
     assert [r.step for r in stored().steps(0, 4_000, 4_030)] == [4_004, 4_011, 4_018, 4_025]
 
 
 def test_a_cursor_sees_each_step_once_during_ingest(run: RunDirectory, spool: Spool) -> None:
-    """A reader that follows a growing tail gets every step, in order, without repeats."""
+    """A reader that follows gets every step once, in order."""
     with TelemetryService(run) as service:
         spool.write(step(0))
         service.ingest()
@@ -58,7 +58,7 @@ def test_a_cursor_sees_each_step_once_during_ingest(run: RunDirectory, spool: Sp
 
 
 def test_chunks_are_handed_out_as_stored(spool: Spool, stored: Stored) -> None:
-    """A stream resumes in the middle of a chunk by skipping what it has."""
+    """A stream resumes within a chunk by skipping known lines."""
     spool.write(*(step(n) for n in range(1_100)))
     reader = stored()
     chunks = reader.chunks_after("step", 600)
@@ -68,7 +68,7 @@ def test_chunks_are_handed_out_as_stored(spool: Spool, stored: Stored) -> None:
 
 
 def test_large_lines_make_small_chunks(spool: Spool, stored: Stored) -> None:
-    """A chunk is bounded in bytes too, so that a seek stays cheap with images in the lines."""
+    """Chunks are limited in bytes, so that seeking stays fast."""
     spool.write(*(step(n, obs="x" * 50_000) for n in range(40)))
     reader = stored()
     assert max(chunk.lines for chunk in reader.chunks_after("step", -1, limit=99)) < 40
@@ -76,7 +76,7 @@ def test_large_lines_make_small_chunks(spool: Spool, stored: Stored) -> None:
 
 
 def test_episodes_by_revision(run: RunDirectory, spool: Spool) -> None:
-    """A list of episodes stays true by asking for what changed."""
+    """A list of episodes is updated by reading the changed ones."""
     with TelemetryService(run) as service:
         spool.write(step(0, "a"), step(0, "b"))
         service.ingest()
@@ -91,7 +91,7 @@ def test_episodes_by_revision(run: RunDirectory, spool: Spool) -> None:
 
 
 def test_more_episodes_than_are_held_in_memory(spool: Spool, stored: Stored) -> None:
-    """Episodes that were let go of are found again when their next line comes."""
+    """An evicted episode is loaded again for its next line."""
     count = 5_000
     spool.write(*(step(n, f"e{e}") for n in range(2) for e in range(count)))
     reader = stored()
@@ -101,7 +101,7 @@ def test_more_episodes_than_are_held_in_memory(spool: Spool, stored: Stored) -> 
 
 
 def test_a_reader_never_blocks_the_writer(run: RunDirectory, spool: Spool) -> None:
-    """Even a read that is left open does not stop a commit."""
+    """An open read transaction does not block a commit."""
     with TelemetryService(run) as service:
         spool.write(*(step(n) for n in range(2_000)))
         assert service.ingest()
@@ -128,7 +128,7 @@ def test_a_slow_spool_does_not_fill_the_write_ahead_log(run: RunDirectory, spool
 def test_interleaved_agents_read_the_same_after_any_restart(
     run: RunDirectory, spool: Spool, pause: int
 ) -> None:
-    """Steps of several agents, with gaps, come back once each, however often ingest restarts."""
+    """Steps of several agents, with gaps, are returned once each."""
     chooser = random.Random(pause)
     counters = {"a": 0, "b": 0, "c": 0}
     written = []
@@ -151,7 +151,7 @@ def test_interleaved_agents_read_the_same_after_any_restart(
 def test_times_since_the_start_become_times_since_the_epoch(
     run: RunDirectory, spool: Spool, stored: Stored
 ) -> None:
-    """A small `t` counts from the start of the run, as its record says."""
+    """A small `t` is relative to the start of the run."""
     run.started.write_bytes(
         b'{"pid":1,"start_ticks":1,"boot_id":"x","t":1.8e9,"supervisor":{"pid":1,"start_ticks":1}}'
     )
@@ -162,10 +162,10 @@ def test_times_since_the_start_become_times_since_the_epoch(
     assert reader.curve("m", axis="t").x == [1.8e9 + 7]
 
 
-def test_the_write_ahead_log_does_not_grow_without_end(
+def test_the_write_ahead_log_stays_small(
     run: RunDirectory, spool: Spool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is checkpointed on the way, with SQLite's three numbers logged, and emptied at the end."""
+    """It is checkpointed during ingest, with SQLite's result logged, and truncated at the end."""
     caplog.set_level("INFO")
     with TelemetryService(run) as service:
         for start in range(0, 60_000, 6_000):

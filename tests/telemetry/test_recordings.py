@@ -1,4 +1,4 @@
-"""What a replay needs of an episode comes back from the store, however the worker wrote it."""
+"""The recording of an episode, in every form in which a worker can write it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ def recorded(reader: TelemetryReader, episode: int = 0) -> EpisodeRecording:
 
 
 def test_a_short_episode_is_one_line(spool: Spool, stored: Stored) -> None:
-    """Start, columns and end on one line give the same as a line for each step."""
+    """Start, columns and end on one line equal one line per step."""
     spool.write(
         LAKE,
         end(
@@ -73,7 +73,7 @@ def test_a_short_episode_is_one_line(spool: Spool, stored: Stored) -> None:
 
 
 def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
-    """A long episode comes in parts; the last of them may stand on its end."""
+    """A long episode has several; the last may be part of its end line."""
     spool.write(
         LAKE,
         start(seed=7),
@@ -88,7 +88,7 @@ def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_range_of_the_columns(spool: Spool, stored: Stored) -> None:
-    """Comes as if it were lines; only the last step of all may have ended the episode."""
+    """Equals lines; only the last step has the end flags."""
     spool.write(
         LAKE,
         end(4, seed=1, actions=[5, 6, 7, 8], rewards=[0, 1, 2, 3], terminated=True),
@@ -107,7 +107,7 @@ def test_a_range_of_the_columns(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_number_that_cannot_be_decoded(spool: Spool, stored: Stored) -> None:
-    """In a field that nobody knows it is kept as it is, and ingest goes on."""
+    """In an unknown field it is stored unchanged, and ingest continues."""
     whole = msgspec.json.encode(end(1, seed=1, actions=[1], rewards=[1.0]))
     spool.write(LAKE, whole[:-1] + b',"own":1e999}', start("e1", seed=2), step(0, "e1"))
     reader = stored()
@@ -122,7 +122,7 @@ def test_a_number_that_cannot_be_decoded(spool: Spool, stored: Stored) -> None:
 def test_an_episode_that_is_still_running(
     run: RunDirectory, spool: Spool, ingest: Callable[[], None]
 ) -> None:
-    """The recording is as it was at one moment: no step of later, whose end it does not know."""
+    """The recording is a consistent snapshot without later steps."""
 
     class WhileItIsRead(TelemetryReader):
         def _episode(self, ordinal: int) -> Any:
@@ -139,7 +139,7 @@ def test_an_episode_that_is_still_running(
 
 
 def test_an_end_without_flags(spool: Spool, stored: Stored) -> None:
-    """Without flags it is not known to have gone on: there is no end to compare with."""
+    """Its end is unknown, so there is no end to compare with."""
     spool.write(
         LAKE,
         end(1, "e0", seed=1, actions=[1], rewards=[1.0]),
@@ -150,7 +150,7 @@ def test_an_end_without_flags(spool: Spool, stored: Stored) -> None:
 
 
 def test_the_tail_is_read_again_after_a_restart(run: RunDirectory, spool: Spool) -> None:
-    """An ingester that starts anew finds its place among lines that are ends and steps in one."""
+    """A restarted ingester resumes among lines that contain both steps and an end."""
     for number in range(5):
         spool.write(end(1, f"e{number}", episode=number, seed=number, actions=[1], rewards=[1.0]))
         with TelemetryService(run) as service:
@@ -161,7 +161,7 @@ def test_the_tail_is_read_again_after_a_restart(run: RunDirectory, spool: Spool)
 
 
 def test_each_sub_environment_has_its_own_arguments(spool: Spool, stored: Stored) -> None:
-    """The newest `environment` line of the same index, from before the episode, counts."""
+    """From the last `environment` line with the same index before the episode."""
     spool.write(
         {**LAKE, "env_index": 0},
         {**LAKE, "env_index": 1, "env_kwargs": {"desc": ["SG"]}},
@@ -181,7 +181,7 @@ def test_each_sub_environment_has_its_own_arguments(spool: Spool, stored: Stored
 
 
 def test_without_an_environment_line_the_configuration_counts(spool: Spool, stored: Stored) -> None:
-    """A worker that only follows the older lines can be replayed all the same."""
+    """A worker that writes only the older lines can be replayed, too."""
     config = {"type": "config", "run_id": "r", "algo": "", "env_id": "CartPole-v1", "args": {}}
     spool.write(config, start(seed=1), step(0))
     assert recorded(stored()).env_id == "CartPole-v1"
@@ -215,7 +215,7 @@ def test_without_an_environment_line_the_configuration_counts(spool: Spool, stor
 def test_an_episode_that_cannot_be_replayed_has_a_reason(
     spool: Spool, stored: Stored, lines: list[Line], reason: str
 ) -> None:
-    """The reason is a sentence for people, in the details and instead of a recording."""
+    """In the details, and instead of a recording."""
     spool.write(*lines)
     reader = stored()
     details = reader.episode_details(0)
@@ -224,8 +224,8 @@ def test_an_episode_that_cannot_be_replayed_has_a_reason(
     assert reader.recording(0) == details.not_replayable
 
 
-def test_an_episode_that_there_is_not(spool: Spool, stored: Stored) -> None:
-    """Asking for more than was played is answered with nothing."""
+def test_an_unknown_episode(spool: Spool, stored: Stored) -> None:
+    """The result is None."""
     spool.write(LAKE)
     reader = stored()
     missing: Any = (reader.recording(3), reader.episode_details(3))

@@ -1,4 +1,4 @@
-"""Episodes that are one line each, in the thousands: taken together, stored like one by one."""
+"""Thousands of one-line episodes are stored the same in bulk as one by one."""
 
 import sqlite3
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def whole(number: int, name: str = "", steps: int = 6, **more: object) -> dict[s
 
 
 def rows(run: RunDirectory) -> dict[str, list[tuple[object, ...]]]:
-    """All that is stored, but for the revisions, which count commits too."""
+    """All stored rows without revisions, which also count commits."""
     connection = sqlite3.connect(run.store)
     connection.row_factory = sqlite3.Row
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -51,7 +51,7 @@ MIXED: list[Line] = [
     {"type": "episode_start", "episode_id": "begun", "episode": 200},
     step(0, "begun"),
     whole(200, "begun", first=1),
-    whole(7, "ep7", first=6),  # goes on after its end
+    whole(7, "ep7", first=6),  # continues after its end
     whole(9, "ep9"),  # the same steps again
     whole(11, "ep11", first=3),
     whole(50, "of a taken number"),
@@ -67,8 +67,8 @@ MIXED: list[Line] = [
 ]
 
 
-def test_together_or_one_by_one_is_the_same(tmp_path: Path) -> None:
-    """Many lines in a commit leave the same rows as each in a commit of its own."""
+def test_bulk_and_single_commits_store_the_same(tmp_path: Path) -> None:
+    """Many lines per commit, or one."""
     runs = [RunDirectory(tmp_path / name) for name in ("together", "one-by-one")]
     for run, at_once in zip(runs, (len(MIXED), 1), strict=True):
         run.path.mkdir()
@@ -82,7 +82,7 @@ def test_together_or_one_by_one_is_the_same(tmp_path: Path) -> None:
 
 
 def test_repeated_and_late_steps_are_noticed(spool: Spool, stored: Stored) -> None:
-    """Also among thousands that are as they should be."""
+    """Also among thousands of normal ones."""
     spool.write(*MIXED)
     reader = stored()
     found = {episode.episode_id: episode for episode in reader.episodes(limit=2_000)}
@@ -101,7 +101,7 @@ def test_repeated_and_late_steps_are_noticed(spool: Spool, stored: Stored) -> No
 def test_an_episode_is_known_again_in_a_later_commit(
     spool: Spool, stored: Stored, ingest: Callable[[], None]
 ) -> None:
-    """A whole spool's episodes told twice are no new ones."""
+    """Episodes that are written twice are not stored as new ones."""
     spool.write(*(whole(number) for number in range(100)))
     ingest()
     spool.write(*(whole(number, first=6) for number in range(150)))
@@ -131,5 +131,5 @@ def test_an_episode_is_known_again_in_a_later_commit(
     ],
 )
 def test_the_row_of_an_end_has_no_columns(line: bytes, kept: dict[str, object]) -> None:
-    """Wherever they stand and however they are written; all else stays."""
+    """In any position and format; all other fields stay."""
     assert msgspec.json.decode(remove_columns(line)) == {"type": "episode", **kept}

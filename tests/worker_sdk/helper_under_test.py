@@ -1,4 +1,4 @@
-"""The resimulation's helper process, spoken to as the daemon does."""
+"""The helper process of resimulation, driven as the daemon does."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.recording.start_states import capture, prepare_reset
 
 FOLDER = Path(__file__).parent
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
-class Told(NamedTuple):
+class Message(NamedTuple):
     """One message."""
 
     head: dict[str, Any]
@@ -65,36 +65,38 @@ class HelperUnderTest:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def next(self) -> Told | None:
+    def next(self) -> Message | None:
         """None at the end."""
         assert self.process.stdout is not None
         lengths = self.process.stdout.read(8)
         if not lengths:
             return None
         head, body = struct.unpack(">II", lengths)
-        return Told(json.loads(self.process.stdout.read(head)), self.process.stdout.read(body))
+        return Message(json.loads(self.process.stdout.read(head)), self.process.stdout.read(body))
 
-    def until(self, kind: str) -> list[Told]:
+    def until(self, kind: str) -> list[Message]:
         """All messages up to the first of this kind, or to the end."""
-        told = []
+        messages = []
         while (message := self.next()) is not None:
-            told.append(message)
+            messages.append(message)
             if message.kind in (kind, "error"):
                 break
-        return told
+        return messages
 
-    def frames(self, request: int, first: int, count: int = 0) -> dict[int, Told]:
-        """The frames that are asked for."""
+    def frames(self, request: int, first: int, count: int = 0) -> dict[int, Message]:
+        """The frames of a request."""
         self.ask(request, first, count)
-        told = self.until("done")
-        assert told[-1].head == {"kind": "done", "request": request}, told[-1].head
-        frames = [each for each in told if each.kind == "frame" and each.head["request"] == request]
+        message = self.until("done")
+        assert message[-1].head == {"kind": "done", "request": request}, message[-1].head
+        frames = [
+            each for each in message if each.kind == "frame" and each.head["request"] == request
+        ]
         indices = [each.head["index"] for each in frames]
         assert indices == list(range(first, first + len(indices))), "not in order"
         return dict(zip(indices, frames, strict=True))
 
     def wait(self) -> int:
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(TIMEOUT_S)
 
 
 def recorded(
@@ -105,9 +107,9 @@ def recorded(
     episodes_before: int = 0,
     **env_kwargs: Any,
 ) -> dict[str, Any]:
-    """An episode of random actions, as the daemon would hand it over.
+    """An episode of random actions, as the daemon passes it.
 
-    Without a seed it is a later one of the same environment, which depends on those before it.
+    Without a seed it is a later one of the same environment, which depends on earlier ones.
     """
     env = make_environment(env_id, env_kwargs)
     env.action_space.seed(7)

@@ -17,9 +17,10 @@ FOREVER_S = 3600
 
 
 class OddEnvironment(gymnasium.Env[Any, Any]):
-    """Counts its steps and ends after `length`. `at` is the step in which it does what `does` says.
+    """Counts its steps and ends after `length`.
 
-    It does so only when it is replayed, so that it can be recorded first.
+    At step `at` it does what `does` names, but only when it is replayed, so that it can be recorded
+    first.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012 - gymnasium's form

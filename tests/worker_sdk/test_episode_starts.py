@@ -1,4 +1,4 @@
-"""What an episode's start depends on is captured exactly, and the short way changes nothing."""
+"""The random state at an episode's start is captured exactly; bypassing changes nothing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ Attach = Callable[[Any], Any]
 
 @pytest.fixture
 def attach(tmp_path: Path) -> Any:
-    """Attaches an environment to a recorder whose lines go nowhere."""
+    """Attach an environment to a recorder whose lines are discarded."""
     with (tmp_path / "spool").open("ab") as spool:
         emitter = Emitter(fd=spool.fileno())
         recorder = EpisodeRecorder(emitter, detail="columns")
@@ -29,8 +29,8 @@ def attach(tmp_path: Path) -> Any:
         emitter.writer.close()
 
 
-def test_memory_says_what_numpy_says() -> None:
-    """Bit for bit, also when half of a random number is left over."""
+def test_memory_matches_numpy() -> None:
+    """Bit for bit, also with a buffered half of a random number."""
     generator = np.random.default_rng(5)
     read = make_memory_reader(generator)
     if read is None:
@@ -40,15 +40,15 @@ def test_memory_says_what_numpy_says() -> None:
         assert remove_padding(read()) == pack_state(generator.bit_generator.state)
 
 
-def test_other_random_numbers_are_not_taken_for_pcg64() -> None:
-    """What cannot be restored is not captured."""
+def test_other_generators_are_not_captured() -> None:
+    """Their state could not be restored."""
     env: Any = gymnasium.make("CartPole-v1")
     env.unwrapped.np_random = np.random.Generator(np.random.MT19937(3))
     assert capture(env) is None
 
 
 def test_a_start_is_restored_in_another_environment() -> None:
-    """Twice the same observation, whatever the other one did before."""
+    """Same observation, whatever the other environment did before."""
     env: Any = make_environment("CartPole-v1")
     env.reset(seed=1)
     start = capture(env)
@@ -66,14 +66,14 @@ def test_a_start_is_restored_in_another_environment() -> None:
         ({"kind": "state", "data": "<f8:00"}, "initial state"),
     ],
 )
-def test_a_damaged_start_says_so(start: Any, message: str) -> None:
-    """The replay's page shows the sentence."""
+def test_a_damaged_start_is_an_error(start: Any, message: str) -> None:
+    """The replay page shows the message."""
     with pytest.raises(WorkerError, match=message):
         restore(make_environment("CartPole-v1"), None, start)
 
 
 def test_a_recorded_environment_ends_where_it_would_without_recorder(attach: Attach) -> None:
-    """Time limit, elapsed steps, observations and flags are the same over many episodes."""
+    """Time limit, elapsed steps, observations and flags are equal over many episodes."""
     plain: Any = gymnasium.make("CartPole-v1", max_episode_steps=12)
     recorded: Any = attach(gymnasium.make("CartPole-v1", max_episode_steps=12))
     for env in (plain, recorded):
@@ -93,8 +93,8 @@ def test_a_recorded_environment_ends_where_it_would_without_recorder(attach: Att
     assert len(endings) > 1
 
 
-def test_the_guards_of_gymnasium_still_guard(attach: Attach) -> None:
-    """A step before the first reset is refused, with a recorder as without."""
+def test_gymnasiums_checks_still_apply(attach: Attach) -> None:
+    """A step before the first reset is rejected, with and without a recorder."""
     env = attach(gymnasium.make("CartPole-v1"))
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(0)

@@ -32,7 +32,7 @@ DEADLINE_S = 150
     ],
 )
 def test_every_reward_and_end_is_the_same(env_id: str, tmp_path: Path) -> None:
-    """Seeded or not, alone or as parts of a vector environment that begin again by themselves."""
+    """Seeded or not, alone or in a vector environment with automatic resets."""
     options = ("--env", env_id, "--episodes", "5", "--python", sys.executable)
     done = subprocess.run(
         [sys.executable, str(BENCHMARK), *options],

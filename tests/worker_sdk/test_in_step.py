@@ -1,4 +1,4 @@
-"""What the SDK repeats of the contract, because it imports nothing of ours, is the same."""
+"""Parts of the contract that the SDK repeats, because it imports nothing of ours, match."""
 
 from typing import get_args
 
@@ -11,10 +11,10 @@ from mosaic_worker.run_config import FIELDS
 
 
 def test_the_fields_of_a_run() -> None:
-    """A field that the trainer stores is not called unknown by a worker."""
+    """A worker does not report a field of the trainer as unknown."""
     assert {field.name for field in msgspec.structs.fields(TrainRunConfig)} == FIELDS
 
 
 def test_the_kinds_of_artifacts() -> None:
-    """A kind that the SDK lets pass is one that the store accepts."""
+    """The store accepts every kind that the SDK accepts."""
     assert set(ARTIFACT_KINDS) == set(get_args(ArtifactKind))

@@ -17,14 +17,14 @@ _NEWEST = (3, 14)
 
 
 class Interpreter(NamedTuple):
-    """A Python that has been run and said its version."""
+    """A Python that runs, with its version."""
 
     version: tuple[int, ...]
     path: str
 
 
 def candidates() -> list[str]:
-    """Where a Python may be; shims and leftovers included."""
+    """Possible paths of Pythons, including shims and leftovers."""
     names = [f"python{_OLDEST[0]}.{minor}" for minor in range(_OLDEST[1], _NEWEST[1] + 1)]
     found = [path for name in names if (path := shutil.which(name))]
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
@@ -32,18 +32,18 @@ def candidates() -> list[str]:
 
 
 def version_of(path: str) -> tuple[int, ...] | None:
-    """What the candidate says when it is run; None when it does not run."""
+    """The version that the candidate prints; None if it does not run."""
     try:
         done = subprocess.run([path, "--version"], capture_output=True, timeout=30, check=False)
     except OSError:
         return None
-    said = re.match(rb"Python (\d+)\.(\d+)\.(\d+)", done.stdout)
-    return tuple(int(part) for part in said.groups()) if said and not done.returncode else None
+    output = re.match(rb"Python (\d+)\.(\d+)\.(\d+)", done.stdout)
+    return tuple(int(part) for part in output.groups()) if output and not done.returncode else None
 
 
 @cache
 def interpreters() -> list[Interpreter]:
-    """Every one that runs and is of use, oldest first."""
+    """All usable ones, oldest first."""
     found = [Interpreter(version, path) for path in candidates() if (version := version_of(path))]
     return sorted(each for each in found if _OLDEST <= each.version[:2] <= _NEWEST)
 
@@ -53,7 +53,7 @@ def interpreters() -> list[Interpreter]:
 @pytest.mark.parametrize("suite", _SUITES)
 @pytest.mark.parametrize("which", ["oldest", "newest"])
 def test_on_another_interpreter(which: str, suite: str) -> None:
-    """Whatever Python a learner's pins force on a worker, the SDK works there."""
+    """The SDK works with any Python that a learner's pins require."""
     found = interpreters()
     if not found:
         pytest.skip("no Python from 3.8 on was found beside the one that runs this test")

@@ -1,4 +1,4 @@
-"""Environments are made by id, described, and made again; whatever fails says what to do."""
+"""Environments are created by id, described and recreated; every failure has a remedy."""
 
 import sys
 from pathlib import Path
@@ -41,31 +41,31 @@ from mosaic_worker.errors import WorkerError
         ),
     ],
 )
-def test_what_cannot_be_made_says_why_and_what_to_do(
+def test_creation_errors_have_a_remedy(
     env_id: str, env_kwargs: dict[str, Any], message: str, remedy: str
 ) -> None:
-    """A typing mistake, a missing module, a wrong setting and a bad map are told apart."""
+    """A typo, a missing module, a wrong argument and an invalid map have different errors."""
     with pytest.raises(WorkerError, match=message) as caught:
         make_environment(env_id, env_kwargs)
     assert caught.match(remedy)
 
 
-def test_a_random_map_is_made_again_from_the_record() -> None:
-    """It is drawn once and recorded, also when gymnasium has drawn it itself."""
-    wanted = {"map_name": "random", "map_size": 6, "map_seed": 3}
-    ours = make_environment("FrozenLake-v1", wanted)
+def test_a_random_map_is_recreated_from_the_record() -> None:
+    """It is generated once and recorded, also if gymnasium generated it."""
+    expected = {"map_name": "random", "map_size": 6, "map_seed": 3}
+    ours = make_environment("FrozenLake-v1", expected)
     theirs: Any = gymnasium.make("FrozenLake-v1", map_name=None)
     for env in (ours, theirs):
         kwargs = resolved_kwargs(env)
         assert "map_name" not in kwargs
         again = make_environment("FrozenLake-v1", kwargs)
         assert (again.unwrapped.desc == env.unwrapped.desc).all()
-    drawn_again = make_environment("FrozenLake-v1", wanted)
+    drawn_again = make_environment("FrozenLake-v1", expected)
     assert (drawn_again.unwrapped.desc == ours.unwrapped.desc).all()
 
 
 def test_an_id_with_its_module_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new process has to import the module, and gymnasium forgets which it was."""
+    """A new process has to import the module, which gymnasium does not remember."""
     (tmp_path / "own_worlds.py").write_text(
         "import gymnasium\n"
         "from gymnasium.envs.classic_control import CartPoleEnv\n"
@@ -80,8 +80,8 @@ def test_an_id_with_its_module_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     del gymnasium.registry["OwnWorld-v0"]
 
 
-def test_what_make_returned_is_found_below_ones_own_wrappers() -> None:
-    """Its time limit belongs to it, and another one around it does not."""
+def test_the_made_environment_is_found_below_other_wrappers() -> None:
+    """Its own time limit counts; another one around it does not."""
     made = gymnasium.make("CartPole-v1")
     wrapped = gymnasium.wrappers.TimeLimit(gymnasium.wrappers.TransformReward(made, float), 7)
     assert find_made_env(wrapped) is made
@@ -91,8 +91,8 @@ def test_what_make_returned_is_found_below_ones_own_wrappers() -> None:
     assert time_limit(unlimited) is None
 
 
-def test_spaces_in_plain_words() -> None:
-    """Bounds are one number where they are one, and infinity is written as the protocol says."""
+def test_descriptions_of_spaces() -> None:
+    """Equal bounds are one number, and infinity is written as in the protocol."""
     space = spaces.Dict(
         {
             "a": spaces.Discrete(4, start=1),
@@ -111,7 +111,7 @@ def test_spaces_in_plain_words() -> None:
 
 
 def test_actions_from_json() -> None:
-    """What comes by a command or from a record is what the environment accepts."""
+    """Actions from commands and records are accepted by the environment."""
     box = spaces.Box(-1, 1, (2,), np.float32)
     action = to_action(box, [0.5, "NaN"])
     assert action.dtype == np.float32
@@ -138,7 +138,7 @@ def test_actions_from_json() -> None:
         (spaces.Dict({"x": spaces.Discrete(2)}), {"y": 1}),
     ],
 )
-def test_what_is_no_action_is_refused(space: Any, value: Any) -> None:
-    """A wrong key or a client's mistake ends no session with a traceback."""
+def test_invalid_actions_are_rejected(space: Any, value: Any) -> None:
+    """A wrong key or client does not end a session with a traceback."""
     with pytest.raises(WorkerError, match="is not an action of"):
         to_action(space, value)

@@ -1,4 +1,4 @@
-"""Pictures come out row by row, however their pixels lie in memory."""
+"""Frames are written row by row, whatever their memory layout."""
 
 import numpy as np
 import pytest
@@ -33,8 +33,8 @@ PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
         "one",
     ],
 )
-def test_the_same_picture_in_rows(picture: np.ndarray) -> None:
-    """Nothing of the picture changes but where it lies."""
+def test_rows_have_the_same_pixels(picture: np.ndarray) -> None:
+    """Only the memory layout changes."""
     rows = make_contiguous(picture)
     assert rows.flags.c_contiguous
     assert (rows.dtype, rows.shape) == (picture.dtype, picture.shape)

@@ -1,4 +1,4 @@
-"""What a worker gives to `play`: an actor that it has made, or what makes one."""
+"""What a worker passes to `play`: an actor, or a function that creates one."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ def _started(policy: str, folder: Path, **config: Any) -> WorkerProcess:
 
 @pytest.mark.process
 def test_an_actor_that_was_made_is_closed_once(tmp_path: Path) -> None:
-    """A person takes its place, the environment changes, and it still acts until the end."""
+    """Also after a takeover and a change of the environment."""
     with _started("Policy()", tmp_path) as worker:
         worker.wait_for("step", actor="mine")
         worker.send("set_actor", actor="human", seq=1)
@@ -65,14 +65,14 @@ def test_an_actor_that_was_made_is_closed_once(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_a_class_makes_the_actor(tmp_path: Path) -> None:
-    """Like a function that does."""
+    """Like a function."""
     with _started("Policy", tmp_path, episodes=1, params={"speed": 0}) as worker:
         assert worker.wait() == 0, worker.log.read_text()
     assert {step["action"] for step in worker.events("step")} == {2}
 
 
-def test_parts_of_an_action_become_what_the_environment_computes_with() -> None:
-    """A list in an object becomes an array, as it does alone."""
+def test_nested_lists_of_an_action_become_arrays() -> None:
+    """As for an action that is a list."""
     part = spaces.Box(-1.0, 1.0, (2,), np.float32)
     space = spaces.Dict({"stick": part, "button": spaces.Discrete(2)})
     action = to_valid_action(space, {"stick": [0.5, -0.5], "button": 1})

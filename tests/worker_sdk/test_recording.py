@@ -1,4 +1,4 @@
-"""What the recorder writes of episodes, whoever steps the environment and however it ends."""
+"""What the recorder writes of episodes, in any training loop."""
 
 import json
 import math
@@ -21,7 +21,7 @@ from mosaic_worker.recording.recorder import EpisodeRecorder
 
 
 class Recording:
-    """A recorder that writes to a file, and the lines in it."""
+    """A recorder that writes to a file, and its lines."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "spool"
@@ -34,7 +34,7 @@ class Recording:
         return self.recorders[-1]
 
     def lines(self, *kinds: str) -> list[dict[str, Any]]:
-        """Of these types, in order; each is one that the trainer understands."""
+        """Lines of these types, in order; the trainer can decode each."""
         for recorder in self.recorders:
             recorder.flush()
         self.emitter.flush()
@@ -58,7 +58,7 @@ def recording(tmp_path: Path) -> Iterator[Recording]:
 
 
 class Counting(gymnasium.Env[Any, Any]):
-    """Ends after four steps; rewards are what a test wants them to be."""
+    """Ends after four steps; a test sets the rewards."""
 
     observation_space = gymnasium.spaces.Box(-10, 10, (2,), np.float32)
     action_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
@@ -81,7 +81,7 @@ class Counting(gymnasium.Env[Any, Any]):
 
 
 def play(env: Any, steps: int, action: Any = None) -> None:
-    """So many steps; the environment begins again when an episode is over."""
+    """Take `steps` steps, with a reset after each episode."""
     for _ in range(steps):
         given = env.action_space.sample() if action is None else action
         _, _, terminated, truncated, _ = env.step(given)
@@ -90,36 +90,36 @@ def play(env: Any, steps: int, action: Any = None) -> None:
 
 
 @pytest.mark.parametrize("detail", ["all", "sampled", "columns", "off"])
-def test_each_detail_tells_as_much_as_it_says(recording: Recording, detail: str) -> None:
-    """Every detail has the episodes; all but `off` have every action and reward."""
+def test_each_detail_level_records_what_it_promises(recording: Recording, detail: str) -> None:
+    """Every level has the episodes; all but `off` have every action and reward."""
     env = recording.with_detail(detail).attach(make_environment("FrozenLake-v1"))
     env.action_space.seed(1)
     env.reset(seed=3)
     play(env, 200)
     episodes = recording.lines("episode")
     assert len(episodes) > 10
-    told = {
+    written = {
         "step": len(recording.lines("step")),
         "columns": sum(
             len(line.get("actions", ())) for line in recording.lines("steps", "episode")
         ),
     }
     expected = sum(line["steps"] for line in episodes)
-    running = told["step"] + told["columns"] - expected
+    running = written["step"] + written["columns"] - expected
     if detail == "off":
-        assert told == {"step": 0, "columns": 0}
+        assert written == {"step": 0, "columns": 0}
     else:
         assert 0 <= running < 100  # of the episode that goes on
-        assert bool(told["step"]) == (detail in ("all", "sampled"))
-        assert bool(told["columns"]) == (detail in ("sampled", "columns"))
+        assert bool(written["step"]) == (detail in ("all", "sampled"))
+        assert bool(written["columns"]) == (detail in ("sampled", "columns"))
     starts = [line for line in recording.lines("episode_start", "episode") if "episode" in line]
     assert starts[0]["seed"] == 3
     later = [line for line in starts if line["episode"] > 0 and ("seed" in line or "start" in line)]
     assert all(line["start"]["kind"] == "pcg64" for line in later)
 
 
-def test_wrappers_of_ones_own_do_not_matter(recording: Recording) -> None:
-    """What is recorded is what reached the environment, not what a wrapper made of it."""
+def test_other_wrappers_do_not_matter(recording: Recording) -> None:
+    """What reached the environment is recorded, not what a wrapper made of it."""
     env = recording.with_detail("columns").attach(make_environment("CartPole-v1"))
     wrapped = gymnasium.wrappers.TransformReward(env, lambda reward: float(reward) * 100)
     wrapped.reset(seed=1)
@@ -128,7 +128,7 @@ def test_wrappers_of_ones_own_do_not_matter(recording: Recording) -> None:
 
 
 def test_a_reset_in_the_middle_ends_the_episode(recording: Recording) -> None:
-    """Its steps are kept, and it says that it was neither terminated nor truncated."""
+    """Its steps are written, and it is neither terminated nor truncated."""
     env = recording.with_detail("columns").attach(make_environment("CartPole-v1"))
     env.reset(seed=1)
     env.reset(seed=2)  # nothing had happened: no episode
@@ -141,7 +141,7 @@ def test_a_reset_in_the_middle_ends_the_episode(recording: Recording) -> None:
 
 
 def test_rewards_and_actions_of_any_kind(recording: Recording) -> None:
-    """NaN, infinities, numpy's numbers and integers come back as they were."""
+    """NaN, infinities, numpy numbers and integers round-trip."""
     rewards = (math.nan, np.float32(0.1), 7, -math.inf)
     env = recording.with_detail("columns").attach(Counting(rewards))
     env.reset(seed=1)
@@ -153,7 +153,7 @@ def test_rewards_and_actions_of_any_kind(recording: Recording) -> None:
 
 
 def test_an_action_that_is_changed_afterwards(recording: Recording) -> None:
-    """The same array for every step, written anew, is recorded as it was at each step."""
+    """A reused array is recorded with its value at each step."""
     env = recording.with_detail("columns").attach(Counting())
     env.reset(seed=1)
     action = np.zeros(2, np.float32)
@@ -163,8 +163,8 @@ def test_an_action_that_is_changed_afterwards(recording: Recording) -> None:
     assert recording.lines("episode")[0]["actions"] == [[step / 8] * 2 for step in range(4)]
 
 
-def test_what_the_environment_raises_passes_through(recording: Recording) -> None:
-    """The traceback is the environment's own, and what came before it is kept."""
+def test_exceptions_of_the_environment_pass_through(recording: Recording) -> None:
+    """With its own traceback; earlier steps are written."""
     env = recording.with_detail("columns").attach(Counting())
     env.reset(seed=1)
     play(env, 2, np.zeros(2, np.float32))
@@ -173,8 +173,8 @@ def test_what_the_environment_raises_passes_through(recording: Recording) -> Non
     assert recording.lines("steps")[0]["rewards"] == [1.0, 2.0]
 
 
-def test_an_environment_that_nobody_could_make_again(recording: Recording) -> None:
-    """It is recorded, and says why its episodes cannot be replayed."""
+def test_an_environment_that_cannot_be_recreated(recording: Recording) -> None:
+    """It is recorded, with the reason why its episodes cannot be replayed."""
     env = recording.with_detail("columns").attach(Counting())
     env.reset(seed=1)
     play(env, 4, np.zeros(2, np.float32))
@@ -182,8 +182,8 @@ def test_an_environment_that_nobody_could_make_again(recording: Recording) -> No
     assert recording.lines("episode")
 
 
-def test_notes_stand_on_the_next_step_alone(recording: Recording) -> None:
-    """Who acted, and because of which command, is on that step and no other."""
+def test_annotations_apply_to_the_next_step_only(recording: Recording) -> None:
+    """The actor and the command of that step."""
     recorder = recording.with_detail("all")
     env = recorder.attach(make_environment("CliffWalking-v1"))
     env.reset(seed=1)
@@ -196,7 +196,7 @@ def test_notes_stand_on_the_next_step_alone(recording: Recording) -> None:
 
 
 def test_a_listener_sees_every_step_in_any_detail(recording: Recording) -> None:
-    """So that frames can be shown whatever is written."""
+    """So that frames can be shown at any detail."""
     recorder = recording.with_detail("columns")
     env = recorder.attach(make_environment("FrozenLake-v1", {"is_slippery": False}))
     seen: list[tuple[int, int]] = []
@@ -208,8 +208,8 @@ def test_a_listener_sees_every_step_in_any_detail(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP"])
-def test_parts_of_a_vector_environment(recording: Recording, mode: str) -> None:
-    """Each has episodes of its own, whose steps add up to those that were taken."""
+def test_sub_environments_of_a_vector(recording: Recording, mode: str) -> None:
+    """Each has its own episodes, whose steps add up."""
     envs: Any = gymnasium.vector.SyncVectorEnv(
         [lambda: make_environment("CartPole-v1")] * 3,
         autoreset_mode=gymnasium.vector.AutoresetMode[mode],
@@ -228,8 +228,8 @@ def test_parts_of_a_vector_environment(recording: Recording, mode: str) -> None:
     assert len({line["episode"] for line in episodes}) == ends
 
 
-def test_a_vector_environment_with_one_state_for_all(recording: Recording) -> None:
-    """Each episode has the column of state that it began with, and replays from it."""
+def test_a_vector_environment_with_shared_state(recording: Recording) -> None:
+    """Each episode has its column of the state, and replays from it."""
     envs: Any = gymnasium.make_vec(
         "CartPole-v1", num_envs=2, vectorization_mode="vector_entry_point"
     )
@@ -244,8 +244,8 @@ def test_a_vector_environment_with_one_state_for_all(recording: Recording) -> No
     assert "not_replayable" not in recording.lines("environment")[0]
 
 
-def test_parts_in_other_processes(recording: Recording) -> None:
-    """They are recorded from outside, and say that they cannot be replayed."""
+def test_sub_environments_in_other_processes(recording: Recording) -> None:
+    """They are recorded from outside, and marked as not replayable."""
     envs: Any = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="async")
     try:
         recording.with_detail("columns").attach_vector(envs)
@@ -259,8 +259,8 @@ def test_parts_in_other_processes(recording: Recording) -> None:
 
 
 @pytest.mark.process
-def test_a_killed_process_loses_next_to_nothing(tmp_path: Path) -> None:
-    """Of a loop that stands still every step is in the spool before anybody kills it."""
+def test_an_idle_loop_loses_no_step_when_killed(tmp_path: Path) -> None:
+    """Every step is in the spool shortly after it was taken."""
     script = """
 import time
 from mosaic_worker.emitter import Emitter

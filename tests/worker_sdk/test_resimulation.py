@@ -1,4 +1,4 @@
-"""A recorded episode, played again by the helper process: the same rewards, and any frame of it."""
+"""A recorded episode, replayed by the helper process: equal rewards, and any frame."""
 
 import importlib
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.resimulation.simulation import Keyframes
-from tests.worker_sdk.helper_under_test import HelperUnderTest, Told, recorded
+from tests.worker_sdk.helper_under_test import HelperUnderTest, Message, recorded
 
 pytestmark = pytest.mark.process
 
@@ -30,7 +30,7 @@ FAMILIES: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def quietly_imported() -> None:
-    """Packages that warn when they are imported: Box2D even crashes when that is an error."""
+    """Import packages that warn; Box2D even crashes if the warning is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in ("gymnasium.envs.box2d", "gymnasium.envs.mujoco", "minigrid", "ale_py"):
@@ -38,7 +38,7 @@ def quietly_imported() -> None:
 
 
 def odd(**behaviour: Any) -> dict[str, Any]:
-    """The record of an episode of 20 steps, whose replay misbehaves."""
+    """The record of an episode of 20 steps whose replay misbehaves."""
     import numpy as np  # noqa: PLC0415 - comes with the environments
 
     numbers = np.random.default_rng(np.random.SeedSequence(3))
@@ -57,13 +57,13 @@ def odd(**behaviour: Any) -> dict[str, Any]:
 
 
 def verified(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """The last that is said of the comparison."""
+    """The last message about the comparison."""
     with HelperUnderTest(folder, record, "--verify") as helper:
-        told = helper.until("nothing of that kind")
-        assert helper.wait() == 0, told[-1].head
-    assert told[0].kind == "opened"
-    assert told[-1].kind == "checked"
-    return told[-1].head
+        messages = helper.until("nothing of that kind")
+        assert helper.wait() == 0, messages[-1].head
+    assert messages[0].kind == "opened"
+    assert messages[-1].kind == "checked"
+    return messages[-1].head
 
 
 def identical(record: dict[str, Any]) -> dict[str, Any]:
@@ -77,17 +77,17 @@ def identical(record: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("env_id", "env_kwargs"), FAMILIES)
-def test_every_family_comes_out_the_same(
+def test_every_family_replays_exactly(
     tmp_path: Path, env_id: str, env_kwargs: dict[str, Any]
 ) -> None:
-    """Rewards and ends are the same in a new process, for an unseeded third episode."""
+    """Equal rewards and ends in a new process, for an unseeded third episode."""
     record = recorded(env_id, seed=None, episodes_before=2, **env_kwargs)
     assert verified(tmp_path, record) == identical(record)
 
 
 @pytest.mark.parametrize("env_id", ["Pendulum-v1", "BipedalWalker-v3", "ALE/Pong-v5"])
-def test_a_seeded_episode_comes_out_the_same(tmp_path: Path, env_id: str) -> None:
-    """A seed alone does as well."""
+def test_a_seeded_episode_replays_exactly(tmp_path: Path, env_id: str) -> None:
+    """From the seed only."""
     record = recorded(env_id, seed=3, episodes_before=1)
     assert verified(tmp_path, record) == identical(record)
 
@@ -97,12 +97,12 @@ def test_a_seeded_episode_comes_out_the_same(tmp_path: Path, env_id: str) -> Non
     ["CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3", "ALE/Pong-v5"],
 )
 def test_a_frame_is_the_same_whichever_way_it_is_reached(tmp_path: Path, env_id: str) -> None:
-    """Forwards, backwards, by a jump and by asking twice: every pixel is the same."""
+    """Forwards, backwards, by a jump and by a repeated request: every pixel is equal."""
     record = recorded(env_id, steps=25)
     last = len(record["actions"])
     with HelperUnderTest(tmp_path, record) as helper:
-        told = helper.until("opened")
-        assert told[-1].head["steps"] == last
+        messages = helper.until("opened")
+        assert messages[-1].head["steps"] == last
         straight = helper.frames(1, 0)
         assert list(straight) == list(range(last + 1))
         assert {frame.head["problem"] for frame in straight.values()} == {""}
@@ -117,8 +117,8 @@ def test_a_frame_is_the_same_whichever_way_it_is_reached(tmp_path: Path, env_id:
                 assert frame.pixels == straight[index].pixels, (first, index)
 
 
-def test_atari_goes_back_to_a_kept_state() -> None:
-    """A long game is not played again from its start, and goes on from there as it did before."""
+def test_atari_goes_back_to_a_saved_state() -> None:
+    """A long game is not replayed from its start, and continues identically."""
     env = make_environment("ALE/Pong-v5", {}, render_mode="rgb_array")
     env.reset(seed=1)
     env.action_space.seed(1)
@@ -139,7 +139,7 @@ def test_atari_goes_back_to_a_kept_state() -> None:
 
 
 def test_the_step_that_differs_is_named(tmp_path: Path) -> None:
-    """A wrong reward in the record is found where it is, with both numbers."""
+    """A wrong reward in the record is found, with both numbers."""
     record = recorded("FrozenLake-v1", steps=40)
     wrong = len(record["actions"]) - 1
     record["rewards"][wrong] = 0.25
@@ -149,20 +149,20 @@ def test_the_step_that_differs_is_named(tmp_path: Path) -> None:
     assert found["is_over"]
 
 
-def test_frames_go_on_after_a_difference(tmp_path: Path) -> None:
-    """The difference is told before the first picture that it affects, and the rest still comes."""
+def test_frames_continue_after_a_difference(tmp_path: Path) -> None:
+    """The difference is reported before the first affected frame."""
     with HelperUnderTest(tmp_path, odd(does="differ", at=4)) as helper:
         helper.ask(1, 0)
-        told = helper.until("done")
-    frames = [each for each in told if each.kind == "frame"]
+        messages = helper.until("done")
+    frames = [each for each in messages if each.kind == "frame"]
     assert len(frames) == 21
-    difference = next(each for each in told if each.head.get("first_difference") is not None)
+    difference = next(each for each in messages if each.head.get("first_difference") is not None)
     assert difference.head["first_difference"] == 4
-    assert told.index(difference) < told.index(frames[5])
+    assert messages.index(difference) < messages.index(frames[5])
 
 
 def test_an_end_that_differs(tmp_path: Path) -> None:
-    """An episode that is over earlier, or in another way, is not the recorded one."""
+    """An episode that ends earlier or differently is a difference."""
     early = verified(tmp_path, odd(does="end", at=7))
     assert early["difference"] == (
         "step 6: the episode continues in the record, but is terminated in the replay"
@@ -173,8 +173,8 @@ def test_an_end_that_differs(tmp_path: Path) -> None:
     )
 
 
-def test_pictures_after_an_early_end_say_so(tmp_path: Path) -> None:
-    """What cannot be simulated any more is a frame with a reason, not a crash."""
+def test_frames_after_an_early_end_have_a_reason(tmp_path: Path) -> None:
+    """A frame that cannot be simulated has a reason; nothing crashes."""
     with HelperUnderTest(tmp_path, odd(does="end", at=7)) as helper:
         helper.until("opened")
         frames = helper.frames(1, 6)
@@ -183,7 +183,7 @@ def test_pictures_after_an_early_end_say_so(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_episode_has_no_end(tmp_path: Path) -> None:
-    """One that was cut off, or still runs, is compared as far as it goes."""
+    """It is compared as far as it was recorded."""
     record = odd()
     for name in ("actions", "rewards"):
         record[name] = record[name][:9]
@@ -192,20 +192,20 @@ def test_an_unfinished_episode_has_no_end(tmp_path: Path) -> None:
 
 
 def test_an_episode_that_was_cut_off_at_its_end(tmp_path: Path) -> None:
-    """Its last step was written, but no longer that it was the last: that is no difference."""
+    """The last step was written without its end flag: not a difference."""
     record = {**odd(), "is_over": False, "terminated": False}
     assert verified(tmp_path, record) == identical(record)
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
-def test_numbers_that_json_has_no_word_for(tmp_path: Path, word: str) -> None:
-    """A reward that is no finite number equals itself."""
+def test_non_finite_rewards_are_equal(tmp_path: Path, word: str) -> None:
+    """NaN equals NaN."""
     record = {**odd(reward=float(word)), "rewards": [word] * 20}
     assert verified(tmp_path, record) == identical(record)
 
 
-def test_what_a_newer_request_replaces(tmp_path: Path) -> None:
-    """A long request is given up for a newer one, which is answered in full."""
+def test_a_newer_request_replaces_a_long_one(tmp_path: Path) -> None:
+    """The newer one is answered in full."""
     record = recorded("LunarLander-v3", steps=60)
     with HelperUnderTest(tmp_path, record) as helper:
         helper.until("opened")
@@ -213,9 +213,9 @@ def test_what_a_newer_request_replaces(tmp_path: Path) -> None:
         while helper.until("frame")[-1].head["index"] < 2:
             pass
         helper.ask(2, 30, 4)
-        told = helper.until("done")
-    assert told[-1].head == {"kind": "done", "request": 2}
-    frames = [each.head for each in told if each.kind == "frame"]
+        messages = helper.until("done")
+    assert messages[-1].head == {"kind": "done", "request": 2}
+    frames = [each.head for each in messages if each.kind == "frame"]
     assert [head["index"] for head in frames if head["request"] == 2] == [30, 31, 32, 33]
     assert len([head for head in frames if head["request"] == 1]) < 50
 
@@ -228,18 +228,18 @@ def test_what_a_newer_request_replaces(tmp_path: Path) -> None:
         ("text", "render() returned str, not an image."),
     ],
 )
-def test_an_environment_that_does_not_draw(tmp_path: Path, draws: str, problem: str) -> None:
-    """Every frame comes, with the reason why there is nothing to see, and the check goes on."""
+def test_an_environment_without_frames(tmp_path: Path, draws: str, problem: str) -> None:
+    """Every frame has the reason, and the comparison continues."""
     with HelperUnderTest(tmp_path, odd(draws=draws)) as helper:
         helper.ask(1, 0)
-        told = helper.until("done")
-    frames = [each for each in told if each.kind == "frame"]
+        messages = helper.until("done")
+    frames = [each for each in messages if each.kind == "frame"]
     assert [each.head["problem"] for each in frames] == [problem] * 21
-    assert [each.head for each in told if each.kind == "checked"][-1]["steps"] == 20
+    assert [each.head for each in messages if each.kind == "checked"][-1]["steps"] == 20
 
 
-def test_pictures_of_changing_size(tmp_path: Path) -> None:
-    """Each frame says its own size."""
+def test_frames_of_changing_size(tmp_path: Path) -> None:
+    """Each frame has its own size."""
     with HelperUnderTest(tmp_path, odd(draws="growing")) as helper:
         helper.until("opened")
         frames = helper.frames(1, 0)
@@ -249,7 +249,7 @@ def test_pictures_of_changing_size(tmp_path: Path) -> None:
 
 
 def test_a_library_that_prints(tmp_path: Path) -> None:
-    """What is written to standard output does not get between the messages."""
+    """Standard output does not mix with the messages."""
     with HelperUnderTest(tmp_path, odd(does="print")) as helper:
         helper.until("opened")
         assert len(helper.frames(1, 0)) == 21
@@ -268,18 +268,18 @@ def test_a_library_that_prints(tmp_path: Path) -> None:
         ({"env_id": "CartPole-v1"}, "cannot be read"),
     ],
 )
-def test_what_cannot_go_on_says_why(tmp_path: Path, record: dict[str, Any], message: str) -> None:
-    """An error with a sentence and a remedy, and a process that ends."""
+def test_fatal_errors_are_reported(tmp_path: Path, record: dict[str, Any], message: str) -> None:
+    """An error with a message and a remedy, and the process exits."""
     with HelperUnderTest(tmp_path, record, "--verify") as helper:
-        told = helper.until("error")[-1]
+        error = helper.until("error")[-1]
         assert helper.wait() == 1
-    assert message in told.head["message"]
-    assert told.head["remedy"]
+    assert message in error.head["message"]
+    assert error.head["remedy"]
 
 
 @pytest.mark.parametrize("does", ["", "hang"])
-def test_nobody_listens_any_more(tmp_path: Path, does: str) -> None:
-    """The end of its input ends it, whatever the environment is doing."""
+def test_the_process_ends_with_its_input(tmp_path: Path, does: str) -> None:
+    """Whatever the environment is doing."""
     with HelperUnderTest(tmp_path, odd(does=does)) as helper:
         helper.until("opened")
         helper.ask(1, 0, 6)
@@ -291,12 +291,12 @@ def test_nobody_listens_any_more(tmp_path: Path, does: str) -> None:
 
 
 def test_the_versions_of_the_recorded_packages(tmp_path: Path) -> None:
-    """Those that the record names are told as they are here."""
+    """The installed versions of the packages in the record are reported."""
     import gymnasium  # noqa: PLC0415 - slow to import
 
     record = {**odd(), "packages": {"gymnasium": "0.1", "no-such-package": "1", "": "1"}}
     with HelperUnderTest(tmp_path, record) as helper:
-        opened: Told = helper.until("opened")[-1]
+        opened: Message = helper.until("opened")[-1]
     assert opened.head["packages"] == {
         "gymnasium": gymnasium.__version__,
         "no-such-package": None,

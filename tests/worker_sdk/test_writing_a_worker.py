@@ -1,4 +1,4 @@
-"""docs/writing-a-worker.md builds a worker that works, from nothing but the page."""
+"""docs/writing-a-worker.md builds a worker that works."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Path:
-    """The files of the page, laid out as it says."""
+    """The files of the page, in the layout of the page."""
     pytest.importorskip("gymnasium", reason="the page's worker learns a Gymnasium environment")
     for block in _FILE.finditer(_PAGE.read_text()):
         path = tmp_path / block["path"]
@@ -48,7 +48,7 @@ def call(worker: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_the_pages_worker_trains(worker: Path) -> None:
-    """Its lines are events of the protocol, its checkpoint is there, and it has learnt."""
+    """Its lines are events of the protocol, it saves a checkpoint, and it has learned."""
     done = call(worker, "-m", "lake_worker", "--config", "config.json")
     assert done.returncode == 0, done.stderr.decode()
     for line in done.stdout.splitlines():
@@ -75,13 +75,13 @@ def test_the_pages_worker_describes_itself(worker: Path) -> None:
 
 
 def test_the_pages_own_tests_pass(worker: Path) -> None:
-    """The test file of the page runs as the page says."""
+    """The test file of the page runs with the command of the page."""
     done = call(worker, "-m", "unittest", "discover", "-s", "tests")
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_a_wrong_value_is_told_as_the_page_shows_it(worker: Path) -> None:
-    """The sentence on the page is the one that the worker prints."""
+def test_the_error_message_on_the_page_is_current(worker: Path) -> None:
+    """The worker prints the same message."""
     config = json.loads((worker / "config.json").read_text())
     config["params"]["exploration"] = 3.0
     (worker / "config.json").write_text(json.dumps(config))
@@ -100,7 +100,7 @@ def test_the_pages_project_file_is_complete(worker: Path) -> None:
 
 
 def test_every_line_of_the_echo_worker_is_an_event(tmp_path: Path) -> None:
-    """What the SDK writes and what MOSAIC reads are the same protocol."""
+    """The SDK writes what MOSAIC reads."""
     config = {"worker": "echo_worker", "params": {"steps": 50, "episode_length": 7}}
     (tmp_path / "config.json").write_text(json.dumps(config))
     done = call(tmp_path, "-m", "echo_worker", "--config", "config.json")
@@ -112,7 +112,7 @@ def test_every_line_of_the_echo_worker_is_an_event(tmp_path: Path) -> None:
 
 
 def test_the_echo_worker_ships_its_manifest() -> None:
-    """Its manifest and its descriptor are accepted, and speak of the same worker."""
+    """Manifest and descriptor are accepted and match."""
     folder = _ROOT / "workers" / "echo_worker"
     manifest = read_worker_manifest(folder / "worker.toml")
     done = call(folder, "-m", manifest.module, "--describe")

@@ -1,4 +1,4 @@
-"""Lines of several agents in one run say whose they are; those of a single one do not."""
+"""Lines of several agents in one run have an agent id; those of a single one do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DETAILS = ("all", "sampled", "columns", "off")
 
 
 class Countdown:
-    """Three steps to the end, whatever is done."""
+    """Three steps per episode, whatever the actions are."""
 
     action_space = observation_space = None
     left = 3
@@ -54,8 +54,10 @@ class AgentsCase(unittest.TestCase):
         self.addCleanup(recorder.close)
         return recorder
 
-    def told(self, encoder: str, detail: str, agent_id: str | None) -> list[dict[str, Any]]:
-        """A whole episode, one that is cut after a flush in its middle, and one with a note."""
+    def written_lines(
+        self, encoder: str, detail: str, agent_id: str | None
+    ) -> list[dict[str, Any]]:
+        """A complete episode, one that is cut after a flush, and one with an annotation."""
         os.ftruncate(self.fd, 0)
         os.lseek(self.fd, 0, os.SEEK_SET)
         recorder = self.recorder(self.emitter(encoder), detail, agent_id)
@@ -78,18 +80,18 @@ class AgentsCase(unittest.TestCase):
 
 class EveryLineTest(AgentsCase):
     def test_every_line_of_an_agent_names_it(self) -> None:
-        """Starts, steps, columns and ends, noted steps included, whatever encodes them."""
+        """Starts, steps, columns, ends and annotated steps, with every encoder."""
         seen = set()
         for encoder in ENCODERS:
             for detail in DETAILS:
                 with self.subTest(encoder=encoder, detail=detail):
-                    lines = self.told(encoder, detail, "red")
+                    lines = self.written_lines(encoder, detail, "red")
                     seen |= {line["type"] for line in lines}
                     self.assertEqual({line.get("agent_id") for line in lines}, {"red"})
         self.assertEqual(seen, {"environment", "episode_start", "step", "steps", "episode"})
 
     def test_nothing_else_is_different(self) -> None:
-        """Without a name the lines are those of an agent, less the name, in the same order."""
+        """Apart from the agent id the lines are equal, in the same order."""
         moments = ("t", "t_end", "agent_id")
         for encoder in ENCODERS:
             for detail in DETAILS:
@@ -97,23 +99,23 @@ class EveryLineTest(AgentsCase):
                     alone, named = (
                         [
                             [(name, value) for name, value in line.items() if name not in moments]
-                            for line in self.told(encoder, detail, agent_id)
+                            for line in self.written_lines(encoder, detail, agent_id)
                         ]
                         for agent_id in (None, "red")
                     )
                     self.assertEqual(alone, named)
 
     def test_a_single_agent_is_not_named(self) -> None:
-        """Its bytes are those that there were before runs had several."""
+        """Its bytes are the same as without support for agents."""
         for encoder in ENCODERS:
             for detail in DETAILS:
                 with self.subTest(encoder=encoder, detail=detail):
-                    lines = self.told(encoder, detail, None)
+                    lines = self.written_lines(encoder, detail, None)
                     self.assertFalse([line for line in lines if "agent_id" in line])
 
 
 class SeveralAgentsTest(AgentsCase):
-    def test_a_note_stays_with_its_agent(self) -> None:
+    def test_an_annotation_stays_with_its_agent(self) -> None:
         """Although the other one takes the next step."""
         emitter = self.emitter()
         red, blue = (self.recorder(emitter, "all", name) for name in ("red", "blue"))
@@ -130,16 +132,16 @@ class SeveralAgentsTest(AgentsCase):
         self.assertNotIn("bdi", steps["blue"])
         self.assertNotEqual(steps["red"]["episode_id"], steps["blue"]["episode_id"])
 
-    def test_who_watches_is_told_whose_step_it_is(self) -> None:
-        """So is who waits for episodes to begin."""
-        told: list[dict[str, Any]] = []
+    def test_listeners_get_the_agent_id(self) -> None:
+        """Of steps and of episode starts."""
+        written_lines: list[dict[str, Any]] = []
         recorder = self.recorder(self.emitter(), "columns", "red")
-        recorder.listener = recorder.on_episode = told.append
+        recorder.listener = recorder.on_episode = written_lines.append
         env = recorder.attach(Countdown())
         env.reset()
         env.step(0)
 
-        self.assertEqual([fields["agent_id"] for fields in told], ["red", "red"])
+        self.assertEqual([fields["agent_id"] for fields in written_lines], ["red", "red"])
 
 
 if __name__ == "__main__":

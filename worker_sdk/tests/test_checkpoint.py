@@ -1,4 +1,4 @@
-"""A checkpoint is whole or not there, and its line says what it is."""
+"""A checkpoint is complete or does not exist, and its line describes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CheckpointTest(unittest.TestCase):
         self.addCleanup(self.emitter.writer.close)
 
     def test_bytes_and_writers(self) -> None:
-        """Given as bytes or by a function, it is announced with step, metrics and hash."""
+        """From bytes or from a function, it is announced with step, metrics and hash."""
         save_checkpoint(self.emitter, self.folder, "a.bin", b"abc", step=5, metrics={"loss": 0.5})
         path = save_checkpoint(
             self.emitter,
@@ -52,7 +52,7 @@ class CheckpointTest(unittest.TestCase):
         self.assertEqual((second["path"], second["meta"]["by"]), ("checkpoints/b.bin", "me"))
 
     def test_a_failed_write_keeps_the_old_one(self) -> None:
-        """A writer that raises leaves neither a half file nor a line behind."""
+        """A writer that raises leaves neither an incomplete file nor a line."""
         save_checkpoint(self.emitter, self.folder, "a.bin", b"old", step=1)
 
         def fail(path: Path) -> None:
@@ -67,7 +67,7 @@ class CheckpointTest(unittest.TestCase):
         self.assertEqual(len(os.pread(self.fd, 10_000, 0).splitlines()), 1)
 
     def test_a_name_cannot_leave_the_folder(self) -> None:
-        """Only plain file names are taken."""
+        """Only plain file names are accepted."""
         for name in ("../a", "a/b", ".hidden", "", ".."):
             with self.subTest(name=name), self.assertRaisesRegex(
                 WorkerError, "not a valid checkpoint name"

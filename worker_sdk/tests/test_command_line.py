@@ -86,7 +86,7 @@ class CommandLineTest(unittest.TestCase):
         return arguments
 
     def test_describe_prints_the_descriptor(self) -> None:
-        """One JSON document with every field that a form is made from."""
+        """One JSON document with every field that forms need."""
         code, out, _ = self.call("--describe")
         described = json.loads(out)
         self.assertEqual(code, 0)
@@ -137,8 +137,8 @@ class CommandLineTest(unittest.TestCase):
         )
         self.assertIs(self.arguments("--dueling", "false")["dueling"], False)
 
-    def test_the_summary_says_what_would_run(self) -> None:
-        """Worker, module, interpreter and argv, without the flags that only asked."""
+    def test_the_summary_describes_the_run(self) -> None:
+        """Worker, module, interpreter and argv, without the flags of the dry run."""
         _, out, _ = self.call("--config", str(self.config), "--dry-run", "--emit-summary")
         summary = json.loads(out)
         self.assertEqual(summary["worker"], "tiny")
@@ -147,13 +147,13 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(summary["argv"][-2:], ["--config", str(self.config)])
 
     def test_a_dry_run_is_readable(self) -> None:
-        """Without --emit-summary a person reads the resolved values."""
+        """Without --emit-summary it prints the resolved values as text."""
         code, out, _ = self.call("--config", str(self.config), "--dry-run")
         self.assertEqual(code, 0)
         self.assertIn("layers = 3", out)
 
-    def test_wrong_use_ends_with_two_and_a_sentence(self) -> None:
-        """Nothing runs, nothing is on stdout, and stderr says what to change."""
+    def test_usage_errors_exit_with_two(self) -> None:
+        """Nothing runs, stdout is empty, and stderr has the remedy."""
         cases = {
             (): "--config FILE is required",
             ("--config", str(self.config), "--dry-run", "--layers", "0"): "Use at least 1",
@@ -169,7 +169,7 @@ class CommandLineTest(unittest.TestCase):
                 self.assertIn(sentence, err)
 
     def test_describe_needs_the_standard_library_alone(self) -> None:
-        """It works before the bundle is installed: no package outside of ours is imported."""
+        """It works before the bundle is installed: no third-party package is imported."""
         probe = (
             "import sys; from mosaic_worker import *; from mosaic_worker.cli import main; "
             "loaded = {name.partition('.')[0] for name in sys.modules}; "
@@ -187,8 +187,8 @@ class ResolveTest(unittest.TestCase):
             resolve({**GOOD, **config}, DESCRIPTOR)
         return str(caught.exception)
 
-    def test_every_refusal_names_field_problem_and_remedy(self) -> None:
-        """A person can correct the config from the sentence alone."""
+    def test_every_error_names_field_problem_and_remedy(self) -> None:
+        """The message is enough to correct the configuration."""
         cases: list[tuple[dict[str, Any], str]] = [
             ({"worker": "other"}, "worker: must be tiny, got other. Start other"),
             ({"algo": "ppo"}, "algo: 'ppo' is unknown to this worker. Use one of dqn, random."),
@@ -217,7 +217,7 @@ class ResolveTest(unittest.TestCase):
                 self.assertIn(sentence, self.refused(config))
 
     def test_values_become_their_parameters_type(self) -> None:
-        """A whole float is an int, an int is a float, and unset may stay unset."""
+        """An integral float becomes an int, an int a float, and unset may stay unset."""
         config = resolve(
             {**GOOD, "params": {"layers": 4.0, "learning_rate": 1, "target": None}}, DESCRIPTOR
         )
@@ -225,14 +225,14 @@ class ResolveTest(unittest.TestCase):
         self.assertIsInstance(config.params["learning_rate"], float)
         self.assertIsNone(config.params["target"])
 
-    def test_what_is_not_named_stays_within_reach(self) -> None:
-        """The whole file is there for a worker that needs more of it."""
+    def test_other_fields_are_accessible(self) -> None:
+        """The whole document is available to a worker."""
         config = resolve({**GOOD, "warm_start": "x"}, DESCRIPTOR, Overrides({"seed": 5}))
         self.assertEqual(config.seed, 5)
         self.assertEqual(config.raw["warm_start"], "x")
 
-    def test_a_misspelt_field_is_pointed_out(self) -> None:
-        """It has no effect, and the sentence says what was probably meant."""
+    def test_a_misspelt_field_is_a_warning(self) -> None:
+        """It has no effect, and the message suggests the right one."""
         self.assertEqual(unknown_fields({"seed": 1, "metadata": {}}), [])
         (sentence,) = unknown_fields({"sede": 7})
         self.assertIn("'sede'", sentence)
@@ -246,8 +246,8 @@ class ResolveTest(unittest.TestCase):
                 resolve(GOOD, DESCRIPTOR, Overrides(params=[assignment]))
             self.assertIn(flag, str(raised.exception))
 
-    def test_a_broken_file_is_told_apart(self) -> None:
-        """Missing, no JSON and no object each have their sentence."""
+    def test_broken_files_have_different_errors(self) -> None:
+        """Missing, not JSON, and not an object."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "config.json"
             for text, sentence in (
@@ -262,8 +262,8 @@ class ResolveTest(unittest.TestCase):
 
 
 class DescriptorTest(unittest.TestCase):
-    def test_a_descriptor_that_makes_no_sense_is_refused(self) -> None:
-        """Mistakes of a worker's author show at the first start, not in a user's form."""
+    def test_an_inconsistent_descriptor_is_rejected(self) -> None:
+        """Mistakes of an author show at the first start, not in a user's form."""
 
         def described(*parameters: Parameter, **fields: Any) -> Descriptor:
             algorithm = Algorithm("one", "One", parameters=parameters, **fields)
@@ -288,8 +288,8 @@ class DescriptorTest(unittest.TestCase):
             (described(number)._replace(modes=("sing",)), "modes"),
             (described(number)._replace(algorithms=()), "at least one"),
         ]
-        for descriptor, words in wrong:
-            with self.subTest(words=words), self.assertRaisesRegex(ValueError, words):
+        for descriptor, message in wrong:
+            with self.subTest(message=message), self.assertRaisesRegex(ValueError, message):
                 descriptor.check()
 
 

@@ -12,7 +12,7 @@ from mosaic_worker.recording.recorder import EpisodeRecorder
 
 
 def import_name(module: str, name: str) -> Any:
-    """What `from module import name` gives."""
+    """The result of `from module import name`."""
     return getattr(importlib.import_module(f"mosaic_worker.{module}"), name)
 
 

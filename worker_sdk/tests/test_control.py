@@ -1,4 +1,4 @@
-"""Commands reach whom they are for, and everything else is answered."""
+"""Commands reach their handlers, and all others are answered."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ControlTest(unittest.TestCase):
         self.woken += 1
 
     def send(self, *pieces: bytes) -> None:
-        """Send everything, and wait until all of it has been dealt with."""
+        """Send everything, and wait until it was processed."""
         self.control.start()
         for piece in pieces:
             os.write(self.write_end, piece)
@@ -41,7 +41,7 @@ class ControlTest(unittest.TestCase):
         self.assertTrue(self.over.wait(30))
 
     def end_input(self) -> None:
-        """End of input, which is no error: the thread ends, and the worker goes on by itself."""
+        """End of input is not an error: the thread ends, and the worker continues."""
         os.close(self.write_end)
         deadline = time.monotonic() + 30
         while any(thread.name == "mosaic-control" for thread in threading.enumerate()):
@@ -53,7 +53,7 @@ class ControlTest(unittest.TestCase):
         return [json.loads(line) for line in data.splitlines()]
 
     def test_commands_go_to_handlers_or_to_poll(self) -> None:
-        """A handler gets its command with all fields; an accepted one waits in order."""
+        """A handler gets its command with all fields; accepted ones are queued in order."""
         handled: list[ControlCommand] = []
         self.control.on("speed", handled.append)
         self.send(
@@ -69,8 +69,8 @@ class ControlTest(unittest.TestCase):
         self.assertIsNone(self.control.poll())
         self.assertEqual(self.logs(), [])
 
-    def test_what_is_accepted_no_longer_goes_to_its_handler(self) -> None:
-        """A loop that takes over a command gets it in order with all the others, and is woken."""
+    def test_an_accepted_command_no_longer_goes_to_its_handler(self) -> None:
+        """A loop that accepts a command gets it in order, and is woken."""
         handled: list[ControlCommand] = []
         self.control.on("pause", handled.append)
         self.control.accept("pause")
@@ -81,25 +81,25 @@ class ControlTest(unittest.TestCase):
         self.assertEqual(self.woken, 2)
 
     def test_an_unknown_command_is_answered(self) -> None:
-        """The log names the command and its number."""
+        """With its name and number, in the log."""
         self.send(b'{"cmd": "dance", "seq": 7}\n')
         (log,) = self.logs()
         self.assertEqual((log["code"], log["fields"]), ("W110", {"cmd": "dance", "seq": 7}))
 
     def test_broken_lines_are_answered_and_skipped(self) -> None:
-        """Rubbish does not stop the next command."""
+        """The next command is processed."""
         self.send(b"{\n", b"\xff\xfe\n", b"[]\n", b'{"cmd": 3}\n', b'{"cmd": "a", "seq": "b"}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 5)
 
-    def test_numbers_that_no_line_could_carry(self) -> None:
-        """A sequence number comes back in steps and frames, so it fits into 64 bits."""
+    def test_sequence_numbers_out_of_range(self) -> None:
+        """A sequence number is repeated in steps and frames, so it must fit into 64 bits."""
         numbers = (b"-1", b"9223372036854775808", b"true", b"1.5")
         self.send(*(b'{"cmd": "action", "seq": ' + number + b"}\n" for number in numbers))
         self.assertEqual([log["code"] for log in self.logs()], ["W111"] * 4)
         self.assertIsNone(self.control.poll())
 
     def test_a_line_nested_too_deeply_does_not_stop_the_next(self) -> None:
-        """Brackets past the parser's depth are answered, and the stop after them arrives."""
+        """It is answered, and the following stop arrives."""
         stops: list[ControlCommand] = []
         self.control.on("stop", stops.append)
         self.send(b"[" * 4000 + b"\n", b'{"cmd": "stop", "seq": 3}\n')
@@ -107,14 +107,14 @@ class ControlTest(unittest.TestCase):
         self.assertEqual([stop.seq for stop in stops], [3])
 
     def test_an_endless_line_is_answered_once_and_skipped(self) -> None:
-        """A line over the limit, however it arrives, costs neither memory nor the next command."""
+        """A line over the limit costs neither memory nor the next command."""
         long = b'{"cmd": "' + b"x" * MAX_COMMAND_BYTES * 3 + b'"}\n'
         self.send(long[:4000], long[4000:9000], long[9000:], b"\n", b'{"cmd": "action"}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"])
         self.assertIsNotNone(self.control.poll())
 
     def test_a_failing_handler_is_reported_and_survived(self) -> None:
-        """The thread goes on after a handler's exception."""
+        """The thread continues after an exception of a handler."""
 
         def fail(_: ControlCommand) -> None:
             raise RuntimeError("cannot")
@@ -125,8 +125,8 @@ class ControlTest(unittest.TestCase):
         self.assertEqual((log["code"], log["level"]), ("W112", "error"))
         self.assertIn("RuntimeError: cannot", log["message"])
 
-    def test_commands_that_nobody_polls_do_not_pile_up(self) -> None:
-        """Past a thousand waiting commands, further ones are refused aloud."""
+    def test_the_command_queue_is_limited(self) -> None:
+        """Beyond a thousand waiting commands, further ones are rejected with a message."""
         line = b'{"cmd": "action"}\n'
         self.send(*([line * 32] * (MAX_QUEUED // 32)), line)
         self.assertEqual([log["code"] for log in self.logs()], ["W113"])

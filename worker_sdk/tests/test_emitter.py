@@ -34,7 +34,7 @@ class EmitterTest(unittest.TestCase):
         return [json.loads(line) for line in self.raw().splitlines()]
 
     def test_one_method_per_type(self) -> None:
-        """Every type of line of the protocol has a method that writes it."""
+        """Every line type of the protocol has a method that writes it."""
         emitter = self.emitter
         emitter.hello("w", "1.0", run_id="r", capabilities={"pause": True})
         emitter.config("r", "ppo", "CartPole-v1", 1, {"lr": 0.1}, env_kwargs={})
@@ -82,14 +82,14 @@ class EmitterTest(unittest.TestCase):
         )
 
     def test_episodes_are_numbered_in_order_of_starting(self) -> None:
-        """The ordinal counts by itself and goes on from one that was given."""
+        """Automatically, continuing from a number that was passed."""
         ids = [self.emitter.episode_start(seed=1), self.emitter.episode_start(episode=7)]
         ids += [self.emitter.episode_start(episode_id="mine"), self.emitter.episode_start()]
         self.assertEqual(ids, ["ep0", "ep7", "mine", "ep9"])
         self.assertEqual([line["episode"] for line in self.lines()], [0, 7, 8, 9])
 
     def test_threads_never_tear_or_lose_a_line(self) -> None:
-        """Every line of every thread is whole, there once, and in its thread's order."""
+        """Every line of every thread is complete, written once, and in order per thread."""
         count, threads = 400, 6
 
         def work(name: str) -> None:
@@ -110,7 +110,7 @@ class EmitterTest(unittest.TestCase):
         self.assertEqual(len(self.lines()) - len(steps), threads * len(range(0, count, 3)))
 
     def test_other_lines_keep_their_place_among_steps(self) -> None:
-        """A line written at once never overtakes a step that waits for its burst."""
+        """A line that is written immediately does not overtake buffered steps."""
         for n in range(50):
             self.emitter.step("ep0", n, 0, 0.0, False, False)
             self.emitter.emit("mark", n=n)
@@ -118,7 +118,7 @@ class EmitterTest(unittest.TestCase):
         self.assertEqual(order, [n for n in range(50) for _ in range(2)])
 
     def test_a_stalled_loop_leaves_no_step_behind(self) -> None:
-        """Steps of a burst reach the file although nothing is emitted after them."""
+        """Buffered steps are written although nothing is emitted after them."""
         for n in range(13):
             self.emitter.step("ep0", n, 0, 0.0, False, False)
         deadline = time.monotonic() + 30
@@ -137,7 +137,7 @@ class EmitterTest(unittest.TestCase):
             self.assertEqual(self.raw().count(b"\n"), n + 1)
 
     def test_a_forked_child_does_not_repeat_its_parents_steps(self) -> None:
-        """What waits in the parent's burst is written by the parent alone."""
+        """Only the parent writes its buffered steps."""
         for n in range(6):
             self.emitter.step("ep0", n, 0, 0.0, False, False)
         child = self.fork()
@@ -149,7 +149,7 @@ class EmitterTest(unittest.TestCase):
         self.assertEqual(kinds, ["child"] + ["step"] * 6)
 
     def test_every_line_of_a_forked_child_is_written(self) -> None:
-        """A child that ends without flushing leaves each of its steps in the file, once."""
+        """A child that exits without flushing writes each step once."""
         for n in range(6):
             self.emitter.step("parent", n, 0, 0.0, False, False)
         child = self.fork()
@@ -163,7 +163,7 @@ class EmitterTest(unittest.TestCase):
         self.assertEqual(steps, expected)
 
     def test_a_child_forked_while_locks_are_held_is_not_stuck(self) -> None:
-        """A lock that another of the parent's threads holds does not stop the child."""
+        """A lock held by another thread of the parent does not block the child."""
         control = RunControl()
         emitter = Emitter(fd=self.fd, run_control=control)
         self.addCleanup(emitter.writer.close)
@@ -193,8 +193,8 @@ class EmitterTest(unittest.TestCase):
             warnings.simplefilter("ignore")  # 3.12 warns of forking with threads: just the case
             return os.fork()
 
-    def test_an_oversize_step_sheds_what_it_can_do_without(self) -> None:
-        """The step survives a line over 1 MiB: render goes first, then obs, info, llm, bdi."""
+    def test_an_oversize_step_drops_optional_fields(self) -> None:
+        """The step stays below 1 MiB: render is dropped first, then obs, info, llm, bdi."""
         big = "x" * MAX_LINE_BYTES
         self.emitter.step("ep0", 0, 0, 1.0, False, False, "obs", "info", render=big)
         self.emitter.step("ep0", 1, 0, 1.0, False, False, big, "info", render="small")
@@ -213,7 +213,7 @@ class EmitterTest(unittest.TestCase):
         self.assertLess(max(len(line) for line in self.raw().splitlines()), MAX_LINE_BYTES)
 
     def test_nothing_follows_bye(self) -> None:
-        """The last line stays the last."""
+        """It is the last line."""
         self.emitter.bye("succeeded")
         self.emitter.metric("late", 1.0)
         self.assertFalse(self.emitter.bye("failed"))

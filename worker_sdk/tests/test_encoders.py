@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 class ArrayLike:
-    """What numpy's scalars and arrays have in common."""
+    """The interface of numpy's scalars and arrays."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -44,7 +44,7 @@ class ArrayLike:
 
 
 class FloatLike(float):
-    """numpy.float64 is a float that is none for an encoder."""
+    """numpy.float64 is a float, but encoders treat it differently."""
 
     def tolist(self) -> float:
         return float(self)
@@ -86,7 +86,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
 
 @contextlib.contextmanager
 def emitted(encoder: str) -> Iterator[tuple[Emitter, Any]]:
-    """An emitter into a file, and a function that returns the lines it wrote."""
+    """An emitter that writes to a file, and a function that returns its lines."""
     with tempfile.TemporaryFile() as file:
         emitter = Emitter(fd=file.fileno(), encoder=encoder)
 
@@ -102,7 +102,7 @@ def emitted(encoder: str) -> Iterator[tuple[Emitter, Any]]:
 
 
 class EncoderCases(unittest.TestCase):
-    """What holds for each encoder; a class below runs it for one."""
+    """Tests for every encoder; subclasses select one."""
 
     encoder = ""
 
@@ -113,8 +113,8 @@ class EncoderCases(unittest.TestCase):
         except ImportError:
             raise unittest.SkipTest(f"{cls.encoder} is not installed here") from None
 
-    def test_values_come_out_alike(self) -> None:
-        """NaN, arrays, big integers and odd types give one and the same JSON."""
+    def test_values_are_encoded_alike(self) -> None:
+        """NaN, arrays, big integers and unusual types give the same JSON."""
         for name, (value, expected) in VALUES.items():
             with self.subTest(value=name), emitted(self.encoder) as (emitter, lines):
                 emitter.step("ep0", 0, 0, 0.0, False, False, value, {"deep": [value]})
@@ -122,8 +122,8 @@ class EncoderCases(unittest.TestCase):
                 self.assertEqual(line["obs"], expected)
                 self.assertEqual(line["info"], {"deep": [expected]})
 
-    def test_typed_fields_come_out_alike(self) -> None:
-        """A reward of NaN and an action of None are written as the protocol says."""
+    def test_typed_fields_are_encoded_alike(self) -> None:
+        """A reward of NaN and an action of None, as in the protocol."""
         with emitted(self.encoder) as (emitter, lines):
             emitter.step("ep0", 1, None, NAN, True, False, t=5.5)
             emitter.metric("loss", INFINITY, 7, t=6.5)
@@ -152,8 +152,8 @@ class EncoderCases(unittest.TestCase):
                 ],
             )
 
-    def test_what_cannot_be_written_leaves_its_repr_and_one_warning(self) -> None:
-        """An odd info dict never ends training; the run's log says so, once, with a count."""
+    def test_unsupported_values_become_their_repr_with_one_warning(self) -> None:
+        """An unusual info dict never ends training; the log has one message with a count."""
         endless: dict[str, Any] = {}
         endless["self"] = endless
         with emitted(self.encoder) as (emitter, lines):
@@ -170,7 +170,7 @@ class EncoderCases(unittest.TestCase):
             self.assertEqual([log["fields"]["count"] for log in logs], [1, 6])
 
     def test_a_repr_that_raises_is_survived(self) -> None:
-        """Even an object whose own repr() fails costs no step."""
+        """An object whose repr() fails does not lose its step."""
 
         class Hostile:
             def __repr__(self) -> str:

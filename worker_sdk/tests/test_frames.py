@@ -1,4 +1,4 @@
-"""Frames reach the file as docs/protocol.md lays it out, and never cost the training anything."""
+"""Frames are written in the layout of docs/protocol.md, and never slow down or end the training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
 
 
 def read(path: Path) -> tuple[tuple[int, ...], list[Slot]]:
-    """What the header says, and every slot; written from the protocol's page alone."""
+    """The header and every slot; implemented from the documentation only."""
     data = path.read_bytes()
     magic, version, width, height, channels, slots, step_bytes = HEADER.unpack_from(data)
     pixel_bytes = width * height * channels
@@ -63,7 +63,7 @@ class FrameMailboxTest(unittest.TestCase):
         return emitter
 
     def test_the_newest_frames_are_in_the_file(self) -> None:
-        """Frames go round the slots, each with its step, its command and its line."""
+        """Frames use the slots in turn, each with its step, command and line."""
         mailbox = self.mailbox()
         for number in range(1, 8):
             pixels = bytes([number]) * 24
@@ -80,13 +80,13 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual(numbers, list(range(8 - len(slots), 8)))
         self.assertEqual(self.path.stat().st_mode & 0o777, 0o600)
 
-    def test_nothing_is_made_before_the_first_frame(self) -> None:
-        """A worker that draws nothing leaves no file."""
+    def test_no_file_before_the_first_frame(self) -> None:
+        """A worker that renders nothing creates no file."""
         self.mailbox()
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_another_size_makes_another_file(self) -> None:
-        """Who still looks at the old file is not disturbed, and the numbers go on."""
+        """Readers of the old file are not disturbed, and the numbers continue."""
         mailbox = self.mailbox()
         mailbox.write(bytes(12), 2, 2)
         with self.path.open("rb") as old:
@@ -100,7 +100,7 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["frames"])
 
     def test_pixels_of_any_kind(self) -> None:
-        """Whatever has the bytes will do, a picture cut out of another one included."""
+        """Any buffer works, including a slice of another image."""
         whole = memoryview(bytes(range(24)))
         kinds = [bytes(whole), bytearray(whole), whole, whole.cast("B", (2, 4, 3))]
         for pixels in kinds:
@@ -112,8 +112,8 @@ class FrameMailboxTest(unittest.TestCase):
         mailbox.write(memoryview(bytes(range(24)))[::2], 4, 3, 1)
         self.assertEqual(read(self.path)[1][1].pixels, bytes(range(0, 24, 2)))
 
-    def test_pixels_that_do_not_fit_are_refused(self) -> None:
-        """A mistake in the worker is told to its author, and says what to do."""
+    def test_pixels_of_the_wrong_size_are_rejected(self) -> None:
+        """With a message and a remedy for the author of the worker."""
         mailbox = self.mailbox()
         for pixels, width, height, channels in (
             (bytes(11), 2, 2, 3),
@@ -128,15 +128,15 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_step_that_is_too_long_is_left_out(self) -> None:
-        """The frame itself is still shown."""
+        """The frame itself is still written."""
         mailbox = self.mailbox()
         mailbox.write(bytes(3), 1, 1, step=5, step_json=b"x" * (64 << 10))
         mailbox.write(bytes(3), 1, 1, step=6, step_json=b"x" * ((64 << 10) + 1))
         lengths = {slot.step: len(slot.step_json) for slot in read(self.path)[1] if slot.sequence}
         self.assertEqual(lengths, {5: 64 << 10, 6: 0})
 
-    def test_without_room_training_goes_on(self) -> None:
-        """Frames are counted as dropped, and the log says so once."""
+    def test_without_disk_space_training_continues(self) -> None:
+        """Frames are counted as dropped, with one log message."""
         mailbox = FrameMailbox(self.folder / "gone" / "frames", self.emitter())
         for _ in range(50):
             mailbox.write(bytes(3), 1, 1)
@@ -144,8 +144,8 @@ class FrameMailboxTest(unittest.TestCase):
         (line,) = [json.loads(line) for line in os.pread(self.telemetry, 10_000, 0).splitlines()]
         self.assertEqual((line["code"], line["level"]), ("W122", "warning"))
 
-    def test_a_full_disk_costs_frames_and_nothing_else(self) -> None:
-        """A process that may not make a file of that size keeps running, and leaves none behind."""
+    def test_a_file_size_limit_loses_only_frames(self) -> None:
+        """The process keeps running and leaves no file."""
         code = (
             "import resource, signal, sys; from mosaic_worker import FrameMailbox\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -161,7 +161,7 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual(left, {"telemetry.jsonl", "worker.log"})
 
     def test_frames_come_back(self) -> None:
-        """Once the folder is there again the next frame after a short while is in it."""
+        """Once the folder exists again, the next frame after a short time is written."""
         path = self.folder / "later" / "frames"
         mailbox = FrameMailbox(path, self.emitter())
         self.addCleanup(mailbox.close)
@@ -172,7 +172,7 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual(max(read(path)[1]).pixels, b"abc")
 
     def test_a_forked_child_can_write(self) -> None:
-        """Even when another thread was writing at the moment of the fork."""
+        """Even if another thread was writing during the fork."""
         mailbox = self.mailbox()
         mailbox.write(bytes(3), 1, 1)
         with mailbox._lock:

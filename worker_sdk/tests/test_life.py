@@ -136,14 +136,14 @@ class LifeTest(unittest.TestCase):
         self.assertEqual((config["args"]["rate"], config["args"]["what"]), (0.25, "nothing"))
         self.assertEqual(bye, {"type": "bye", "outcome": "succeeded"})
 
-    def test_a_run_that_is_over_does_not_tidy_up(self) -> None:
-        """Whoever stopped it waits for its process, which has said all."""
+    def test_the_process_exits_right_after_bye(self) -> None:
+        """The daemon waits for the process, which has written its last line."""
         worker = self.started("litter")
         self.assertEqual(worker.wait(), 0)
         self.assertNotIn("collected", worker.log.read_text())
 
     def test_a_signal_ends_the_loop_cleanly(self) -> None:
-        """SIGTERM and SIGINT let the worker finish, and the run is cancelled with exit code 0."""
+        """SIGTERM and SIGINT let the worker finish; the run is cancelled with exit code 0."""
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number.name):
                 worker = self.started("loop")
@@ -156,7 +156,7 @@ class LifeTest(unittest.TestCase):
                 worker.telemetry.unlink()
 
     def test_a_signal_right_after_hello_ends_the_run_cleanly(self) -> None:
-        """From the first line on, a signal never kills the worker without its last line."""
+        """After the first line, a signal never kills the worker without its last line."""
         for number in (signal.SIGTERM, signal.SIGINT) * 4:
             with self.subTest(signal=number.name):
                 worker = self.started("loop")
@@ -166,8 +166,8 @@ class LifeTest(unittest.TestCase):
                 self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
                 worker.telemetry.unlink()
 
-    def test_work_does_not_begin_once_the_run_is_to_stop(self) -> None:
-        """A signal while the run is being prepared: no work, no "running", exit code 0."""
+    def test_a_stop_before_the_start_skips_the_work(self) -> None:
+        """A signal during preparation: no work, no "running", exit code 0."""
         (self.folder / "early.py").write_text(EARLY_SIGNAL)
         (self.folder / "config.json").write_text("{}")
         arguments = ["early.py", "--config", "config.json", "--emit-summary"]
@@ -187,7 +187,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(self.last(worker)["outcome"], "cancelled")
 
     def test_a_second_signal_ends_a_worker_that_does_not_listen(self) -> None:
-        """The last line is written all the same, and the exit code tells the signal."""
+        """The last line is still written, and the exit code has the signal."""
         worker = self.started("stuck")
         worker.wait_for("ready")
         worker.signal(signal.SIGTERM)
@@ -197,7 +197,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
 
     def test_two_signals_end_a_worker_whose_reader_sleeps(self) -> None:
-        """A pipe that is full and never read does not keep the process alive."""
+        """A full pipe that is never read does not keep the process alive."""
         (self.folder / "config.json").write_text(json.dumps({"params": {"what": "flood"}}))
         worker = subprocess.Popen(
             [sys.executable, "tiny.py", "--config", "config.json"],
@@ -226,7 +226,7 @@ class LifeTest(unittest.TestCase):
         return answer[0]
 
     def test_an_exception_fails_the_run(self) -> None:
-        """The traceback is in the log, the sentence in the last line, the exit code 1."""
+        """Traceback in the log, message in the last line, exit code 1."""
         worker = self.started("raise")
         self.assertEqual(worker.wait(), 1)
         self.assertIn("Traceback", worker.log.read_text())
@@ -234,14 +234,14 @@ class LifeTest(unittest.TestCase):
         self.assertEqual((bye["outcome"], bye["error"]), ("failed", "KeyError: 'missing'"))
 
     def test_a_worker_error_carries_its_remedy(self) -> None:
-        """What a person can do about it reaches the run's page."""
+        """It reaches the run's page."""
         worker = self.started("refuse")
         self.assertEqual(worker.wait(), 1)
         expected = {"outcome": "failed", "error": "No dice.", "remedy": "Bring some."}
         self.assertEqual(self.last(worker), {"type": "bye", **expected})
 
     def test_an_exit_code_of_the_workers_own_is_kept(self) -> None:
-        """Returned or by sys.exit, a code that is not 0 fails the run."""
+        """Returned or from sys.exit, a code other than 0 fails the run."""
         for what, code in (("code", 5), ("exit", 9)):
             with self.subTest(what=what):
                 worker = self.started(what)
@@ -249,7 +249,7 @@ class LifeTest(unittest.TestCase):
                 self.assertEqual(self.last(worker)["outcome"], "failed")
 
     def test_pause_and_resume(self) -> None:
-        """A paused worker says so and stands still; resumed, it goes on."""
+        """Each is reported; a paused worker does nothing."""
         worker = self.started("loop")
         worker.wait_for("turn")
         worker.send("pause", seq=1)
@@ -263,8 +263,8 @@ class LifeTest(unittest.TestCase):
         states = [event["state"] for event in worker.events("status")]
         self.assertEqual(states, ["running", "paused", "running"])
 
-    def test_waiting_for_commands_takes_them_in_order_and_ends_with_the_run(self) -> None:
-        """Also a pause, once the loop has taken that over; a stop wakes it without a command."""
+    def test_waiting_for_commands_returns_them_in_order(self) -> None:
+        """Including an accepted pause; a stop ends the wait without a command."""
         worker = self.started("commands")
         worker.wait_for("ready")
         worker.send("action", seq=1)
@@ -277,7 +277,7 @@ class LifeTest(unittest.TestCase):
         worker.wait_for("quick", timed_out=True)
 
     def test_a_paused_worker_ends_on_a_signal(self) -> None:
-        """Neither a pause nor a long heartbeat delays the end."""
+        """Neither a pause nor a long heartbeat interval delays the end."""
         worker = self.started("loop", "--heartbeat-seconds", "3600")
         worker.wait_for("turn")
         worker.send("pause", seq=1)
@@ -286,34 +286,34 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.last(worker)["outcome"], "cancelled")
 
-    def test_heartbeats_tell_steps_and_memory(self) -> None:
-        """A sign of life comes by itself, with what the loop has set."""
+    def test_heartbeats_report_steps_and_memory(self) -> None:
+        """They are sent automatically, with the values that the loop has set."""
         worker = self.started("beat", "--heartbeat-seconds", "0.01")
-        beat = worker.wait_for("heartbeat", global_step=100)
-        self.assertGreater(beat["rss_bytes"], 1_000_000)
-        self.assertGreaterEqual(beat["cpu_s"], 0)
-        self.assertGreaterEqual(beat["threads"], 2)
-        self.assertEqual(beat["processes"], 1)
+        heartbeat = worker.wait_for("heartbeat", global_step=100)
+        self.assertGreater(heartbeat["rss_bytes"], 1_000_000)
+        self.assertGreaterEqual(heartbeat["cpu_s"], 0)
+        self.assertGreaterEqual(heartbeat["threads"], 2)
+        self.assertEqual(heartbeat["processes"], 1)
         worker.until(lambda: [b for b in worker.events("heartbeat") if "sps" in b], "a rate")
 
     def test_a_forked_child_still_dies_of_sigterm(self) -> None:
-        """Sub-environments in processes of their own can be terminated as usual."""
+        """Sub-environments in other processes can be terminated."""
         worker = self.started("child")
         child = worker.wait_for("ready")["child"]
         os.kill(child, signal.SIGTERM)
         self.assertEqual(worker.wait_for("child")["status"], signal.SIGTERM)
         self.assertEqual(worker.wait(), 0)
 
-    def test_a_wrong_config_is_told_in_the_log_and_in_the_stream(self) -> None:
-        """Exit code 2; the field, the problem and the remedy stand in both places."""
+    def test_an_invalid_config_is_in_the_log_and_in_the_stream(self) -> None:
+        """Exit code 2; field, problem and remedy are in both."""
         worker = self.start(params={"rate": 7})
         self.assertEqual(worker.wait(), 2)
         self.assertIn("params.rate: 7.0 is out of range. Use a value from 0.0 to 1.0.",
                       worker.log.read_text())  # fmt: skip
         self.assertEqual(self.last(worker)["remedy"], "Use a value from 0.0 to 1.0.")
 
-    def test_grpc_flags_are_accepted_and_called_unneeded(self) -> None:
-        """Callers of the earlier design still work."""
+    def test_legacy_grpc_flags_are_ignored(self) -> None:
+        """Older callers still work."""
         worker = self.start("--grpc", "--grpc-target", "localhost:1")
         self.assertEqual(worker.wait(), 0)
         self.assertEqual([log["code"] for log in worker.events("log")], ["W120"])

@@ -1,4 +1,4 @@
-"""Lines stay whole when the disk is full or the reader is gone."""
+"""Lines stay complete when the disk is full or the reader is gone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMIT = 10_000
 
 
 def limited_writer() -> None:
-    """In a child: writes numbered lines into a file that may not grow past LIMIT for now."""
+    """In a child: write numbered lines to a file that may not exceed LIMIT for now."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
     control = RunControl()
     signal.signal(signal.SIGUSR1, lambda *_: _raise_limit())
@@ -48,7 +48,7 @@ def _stop_at_end_of_input(control: RunControl) -> None:
 
 
 class FullDiskTest(unittest.TestCase):
-    """A limit on the file's size stands for a full disk: it cuts a line in two as well."""
+    """A file size limit simulates a full disk: it also cuts a line in two."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -77,7 +77,7 @@ class FullDiskTest(unittest.TestCase):
             time.sleep(0.01)
 
     def test_it_waits_for_space_and_loses_nothing(self) -> None:
-        """With space again, the line that was cut goes on where it stopped."""
+        """With free space again, a partial line is completed."""
         self.child.send_signal(signal.SIGUSR1)
         self.assertEqual(self.child.wait(30), 0)
         lines = [json.loads(line) for line in self.file.read_bytes().splitlines()]
@@ -85,7 +85,7 @@ class FullDiskTest(unittest.TestCase):
         self.assertEqual(self.log.read_bytes().count(b"Training waits"), 1)
 
     def test_a_stop_ends_the_wait_and_the_loss_is_counted(self) -> None:
-        """Asked to stop while the disk is full, it gives up lines and says how many."""
+        """With a full disk, a stop drops lines and reports how many."""
         self.stdin.close()
         self.assertEqual(self.child.wait(30), 0)
         *whole, torn, notice, end = self.file.read_bytes().splitlines()
@@ -99,7 +99,7 @@ class FullDiskTest(unittest.TestCase):
 
 class StallThreadTest(unittest.TestCase):
     def test_two_threads_start_one_stall_thread(self) -> None:
-        """Also when both find that there is none yet."""
+        """Also if both see that there is none yet."""
         descriptor = os.open(os.devnull, os.O_WRONLY)
         self.addCleanup(os.close, descriptor)
         emitter = Emitter(fd=descriptor)
@@ -166,7 +166,7 @@ class LostReaderTest(unittest.TestCase):
         self.assertEqual(numbers, list(range(3000)))
 
     def test_a_slow_reader_of_a_high_descriptor_is_waited_for(self) -> None:
-        """A process with more than a thousand open files loses nothing either."""
+        """Also in a process with more than a thousand open files."""
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, read_end)
         self.addCleanup(os.close, write_end)
@@ -193,7 +193,7 @@ class LostReaderTest(unittest.TestCase):
         self.assertEqual(os.read(read_end, 100), b'{"type":"line"}\n')
 
     def test_a_full_device_does_not_hold_up_a_stop(self) -> None:
-        """Where nothing can ever be written, a run that is stopping ends at once."""
+        """A run that is stopping ends at once if nothing can be written."""
         full = os.open("/dev/full", os.O_WRONLY)
         self.addCleanup(os.close, full)
         control = RunControl()

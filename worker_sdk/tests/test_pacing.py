@@ -1,4 +1,4 @@
-"""Steps come when they are due, and a stall is not made up for."""
+"""Steps are taken when they are due, and a stall is not caught up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TickerTest(unittest.TestCase):
         self.ticker = Ticker(0.02, 1.0, self.clock)
 
     def taken(self, seconds: float, cost: float = 0.0) -> list[float]:
-        """When ticks are taken by a loop that waits for each and then works for `cost`."""
+        """The times at which a loop consumes ticks, if each step takes `cost`."""
         times: list[float] = []
         end = self.clock.now + seconds
         while True:
@@ -33,14 +33,14 @@ class TickerTest(unittest.TestCase):
             self.clock.now += cost
 
     def test_work_between_ticks_does_not_make_them_drift(self) -> None:
-        """However long each step takes, the hundredth comes at its time."""
+        """However long a step takes, the hundredth is on time."""
         times = self.taken(2.0, cost=0.013)
         self.assertEqual(len(times), 101)
         for number, time in enumerate(times):
             self.assertAlmostEqual(time, 100.0 + number * 0.02)
 
-    def test_a_stall_is_not_made_up_for(self) -> None:
-        """After a second of nothing one step is due, and the next a tick later."""
+    def test_a_stall_is_not_caught_up(self) -> None:
+        """After a second without steps one is due, and the next a tick later."""
         self.ticker.consume()
         self.clock.now += 1.0
         self.assertEqual(self.ticker.seconds_left(), 0.0)
@@ -48,14 +48,14 @@ class TickerTest(unittest.TestCase):
         self.assertAlmostEqual(self.ticker.seconds_left(), 0.02)
 
     def test_an_environment_that_is_too_slow_runs_as_fast_as_it_can(self) -> None:
-        """No tick is waited for on top of the time that a step takes."""
+        """It never waits for a tick in addition to its step time."""
         times = self.taken(1.0, cost=0.03)
         gaps = [later - earlier for earlier, later in zip(times, times[1:])]
         for gap in gaps:
             self.assertAlmostEqual(gap, 0.03)
 
     def test_speed(self) -> None:
-        """Twice the speed is half the time, and 0 never waits; a new speed counts at once."""
+        """Double speed halves the time, and 0 never waits; a new speed applies at once."""
         self.ticker.set_pace(speed=0.01)
         self.ticker.restart()
         self.assertAlmostEqual(self.ticker.seconds_left(), 2.0)
@@ -67,8 +67,8 @@ class TickerTest(unittest.TestCase):
 
 
 class FrameRateTest(unittest.TestCase):
-    def drawn(self, frames: int, gap: float, wobble: float = 0.0) -> int:
-        """How many of so many frames, `gap` seconds apart, are drawn."""
+    def count_rendered(self, frames: int, gap: float, wobble: float = 0.0) -> int:
+        """Number of frames that are rendered if `count` arrive `gap` seconds apart."""
         clock = Clock()
         rate = FrameLimiter(clock)
         count = 0
@@ -80,13 +80,13 @@ class FrameRateTest(unittest.TestCase):
         return count
 
     def test_no_more_than_sixty_a_second(self) -> None:
-        """A game at a thousand steps a second is drawn sixty times."""
-        self.assertLessEqual(abs(self.drawn(1000, 0.001) - FRAMES_PER_SECOND), 1)
+        """A game at a thousand steps a second is rendered sixty times."""
+        self.assertLessEqual(abs(self.count_rendered(1000, 0.001) - FRAMES_PER_SECOND), 1)
 
-    def test_a_game_at_sixty_hertz_is_drawn_in_full(self) -> None:
-        """Even when its steps come a little early or late."""
+    def test_a_game_at_sixty_hertz_is_rendered_completely(self) -> None:
+        """Even if its steps are slightly early or late."""
         for wobble in (0.0, 0.003, -0.003):
-            self.assertEqual(self.drawn(600, 1 / 60, wobble), 600)
+            self.assertEqual(self.count_rendered(600, 1 / 60, wobble), 600)
 
 
 if __name__ == "__main__":

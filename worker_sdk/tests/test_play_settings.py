@@ -1,4 +1,4 @@
-"""What a run's configuration means for how it is played."""
+"""How a run's configuration affects the play loop."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def seeds(count: int, **config: Any) -> list[int | None]:
 
 class SettingsTest(unittest.TestCase):
     def test_a_worker_without_these_parameters_plays_with_the_defaults(self) -> None:
-        """A worker that only calls `play` needs to declare nothing."""
+        """A worker that only calls `play` declares nothing."""
         plain = read_settings(resolve({}, PLAIN))
         self.assertEqual((plain.initial_speed, plain.auto_reset, plain.episodes), (1.0, True, None))
         self.assertEqual(plain, settings())
 
-    def test_an_evaluation_is_as_fast_as_it_can_and_goes_on_by_itself(self) -> None:
-        """Nobody waits for it to play in real time, or sends it a reset."""
+    def test_an_evaluation_is_unpaced_and_resets_automatically(self) -> None:
+        """No real time, and no reset commands."""
         chosen = settings(mode="evaluate", params={"auto_reset": False})
         self.assertEqual((chosen.initial_speed, chosen.auto_reset), (0.0, True))
         self.assertEqual(settings(mode="evaluate", params={"speed": 2.0}).initial_speed, 2.0)
 
     def test_a_person_is_evaluated_in_real_time(self) -> None:
-        """Nobody could play as fast as a machine."""
+        """A human needs real time."""
         self.assertEqual(settings(mode="evaluate", actor="human").initial_speed, 1.0)
 
     def test_how_many_episodes_end_a_run(self) -> None:
@@ -61,8 +61,8 @@ class SettingsTest(unittest.TestCase):
         self.assertEqual(settings(mode="evaluate", seeds=[4, 9]).episodes, 2)
         self.assertIsNone(settings(mode="evaluate", total_timesteps=10).episodes)
 
-    def test_an_idle_action_that_is_not_json_is_refused(self) -> None:
-        """The field is named."""
+    def test_an_idle_action_that_is_not_json_is_rejected(self) -> None:
+        """The error names the field."""
         self.assertEqual(settings(params={"idle_action": "[0, 0.5]"}).idle_action, [0, 0.5])
         with self.assertRaises(ConfigError) as caught:
             settings(params={"idle_action": "left"})
@@ -70,19 +70,19 @@ class SettingsTest(unittest.TestCase):
 
 
 class SeedsTest(unittest.TestCase):
-    def test_a_game_begins_with_the_runs_seed_and_goes_on_by_chance(self) -> None:
-        """Episodes after the first differ, and their record says how they began."""
+    def test_only_the_first_episode_uses_the_runs_seed(self) -> None:
+        """Later episodes differ, and their records have their start."""
         self.assertEqual(seeds(3, seed=7), [7, None, None])
 
     def test_an_evaluation_seeds_every_episode(self) -> None:
-        """From the list, then on from its last; or counting up from the run's own."""
+        """From the list, continuing after its last seed, or from the run's seed on."""
         self.assertEqual(seeds(4, mode="evaluate", seeds=[9, 4]), [9, 4, 5, 6])
         self.assertEqual(seeds(3, mode="evaluate", seed=7), [7, 8, 9])
 
 
 class DescribingTest(unittest.TestCase):
     def test_the_parameters_come_without_the_loop(self) -> None:
-        """`--describe` of a worker that plays imports neither the loop nor gymnasium."""
+        """`--describe` imports neither the loop nor gymnasium."""
         code = (
             "import json, sys; from mosaic_worker.play import PARAMETERS;"
             "print(json.dumps([m for m in sys.modules if 'loop' in m or 'gymnasium' in m]))"

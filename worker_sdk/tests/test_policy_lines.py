@@ -1,4 +1,4 @@
-"""What an actor would do in each state: what is written of it, and when it is asked."""
+"""The policy of an actor for every state: what is written, and when it is requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mosaic_worker.policy_table import make_policy_table
 
 
 class Array:
-    """As numpy's, which the SDK does without."""
+    """Like numpy's, which the SDK does not need."""
 
     def __init__(self, values: list[Any]) -> None:
         self._values = values
@@ -25,25 +25,25 @@ class Array:
         return self._values
 
 
-class Thinker:
-    """Says whatever it is told to think, and counts how often it is asked."""
+class PlanningActor:
+    """Returns the policy that a test sets, and counts the calls."""
 
-    def __init__(self, thought: Any) -> None:
-        self.thought = thought
-        self.asked = 0
+    def __init__(self, returned: Any) -> None:
+        self.returned = returned
+        self.calls = 0
 
     def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
         return 0
 
     def policy(self) -> Any:
-        self.asked += 1
-        if isinstance(self.thought, Exception):
-            raise self.thought
-        return self.thought
+        self.calls += 1
+        if isinstance(self.returned, Exception):
+            raise self.returned
+        return self.returned
 
 
 class WithNetwork:
-    """Keeps something of that name that is no method."""
+    """Has an attribute of that name that is not a method."""
 
     def __init__(self) -> None:
         self.policy = print
@@ -54,13 +54,13 @@ class WithNetwork:
 
 class PolicyTableTest(unittest.TestCase):
     def test_arrays_become_lists(self) -> None:
-        """Values are rounded to what can be seen."""
+        """Values are rounded to visible precision."""
         table = make_policy_table(Array([1, None]), Array([[0.1234567891, 1], [2, -1e-9]]))
         self.assertEqual(table, ([1, None], [[0.123457, 1.0], [2.0, -1e-9]]))
 
-    def test_what_nobody_could_draw(self) -> None:
-        """Each mistake is named."""
-        for fields, says in (
+    def test_invalid_tables_are_rejected(self) -> None:
+        """Each mistake has a message."""
+        for fields, message in (
             ({"actions": []}, "is empty"),
             ({"actions": ["left"]}, "must be an integer"),
             ({"actions": [0] * 10_001}, "10001 states"),
@@ -68,17 +68,17 @@ class PolicyTableTest(unittest.TestCase):
             ({"q_values": [[1, 2], [3]]}, "different lengths"),
             ({"q_values": [[0.0] * 65]}, "65 actions"),
         ):
-            with self.subTest(says), self.assertRaises(WorkerError) as caught:
+            with self.subTest(message), self.assertRaises(WorkerError) as caught:
                 make_policy_table(**fields)
-            self.assertIn(says, caught.exception.message)
+            self.assertIn(message, caught.exception.message)
 
     def test_a_table_that_is_too_long_for_a_line(self) -> None:
-        """Of very many values only the best action of each state is told."""
+        """With very many values, only the best action of each state is written."""
         table = make_policy_table(q_values=[[0.0, 1.0, 0.5] * 20] * 5000)
         self.assertEqual((table.actions, table.q_values), ([1] * 5000, None))
 
     def test_equal_tables_are_equal(self) -> None:
-        """Also those of a network that went wrong, so that it is told once."""
+        """Also with NaN, so that they are written once."""
         tables = [make_policy_table(q_values=[[float("nan"), 1.0]]) for _ in range(2)]
         self.assertEqual(*tables)
 
@@ -102,19 +102,19 @@ class PolicyPublisherTest(unittest.TestCase):
         data = os.pread(self.fd, os.fstat(self.fd).st_size, 0)
         return [json.loads(line) for line in data.splitlines()]
 
-    def test_once_a_second_and_only_what_is_new(self) -> None:
-        """An actor that learns is asked again, and heard when it has changed its mind."""
-        thinker = Thinker({"actions": [0]})
-        named = NamedActor("it", BorrowedActor(thinker))
+    def test_at_most_once_a_second_and_only_changes(self) -> None:
+        """A learning actor is called again, and its policy written if it has changed."""
+        actor = PlanningActor({"actions": [0]})
+        named = NamedActor("it", BorrowedActor(actor))
         for _ in range(3):
             self.publisher.publish(named, 0)
-        self.assertEqual(thinker.asked, 1)
+        self.assertEqual(actor.calls, 1)
         self.now += 1
         self.publisher.publish(named, 5)
         self.now += 1
-        thinker.thought = {"actions": [1]}
+        actor.returned = {"actions": [1]}
         self.publisher.publish(named, 9)
-        self.assertEqual(thinker.asked, 3)
+        self.assertEqual(actor.calls, 3)
         self.assertEqual(
             self.lines(),
             [
@@ -123,45 +123,45 @@ class PolicyPublisherTest(unittest.TestCase):
             ],
         )
 
-    def test_another_actor_is_asked_at_once(self) -> None:
-        """A person tells nothing, which withdraws what was told before."""
-        self.publisher.publish(NamedActor("it", Thinker({"actions": [0]})), 0)
+    def test_another_actor_is_called_at_once(self) -> None:
+        """A human has no policy, which clears the previous one."""
+        self.publisher.publish(NamedActor("it", PlanningActor({"actions": [0]})), 0)
         self.publisher.publish(NamedActor("human", None), 1)
         self.publisher.publish(NamedActor("human", None), 2)
         self.assertEqual(self.lines()[1:], [{"type": "policy", "step": 1, "actor": "human"}])
 
     def test_another_environment(self) -> None:
-        """What was told of the one before is told again, if it is still so."""
-        named = NamedActor("it", Thinker({"actions": [0]}))
+        """The policy is written again, even if it is equal."""
+        named = NamedActor("it", PlanningActor({"actions": [0]}))
         self.publisher.publish(named, 0)
         self.publisher.start()
         self.publisher.publish(named, 1)
         self.assertEqual([line["step"] for line in self.lines()], [0, 1])
 
-    def test_nothing_to_tell(self) -> None:
-        """A network that is called `policy` is not asked, and None is no thought."""
+    def test_actors_without_a_policy(self) -> None:
+        """A network named `policy` is not called, and None is not a policy."""
         self.publisher.publish(NamedActor("a", WithNetwork()), 0)
-        self.publisher.publish(NamedActor("b", Thinker(None)), 0)
+        self.publisher.publish(NamedActor("b", PlanningActor(None)), 0)
         self.assertEqual(self.lines(), [])
 
-    def test_one_that_cannot_tell_is_not_asked_again(self) -> None:
-        """Whatever it does, the session goes on, and the log says what is wrong."""
-        for thought, says in (
+    def test_a_failing_policy_method_is_not_called_again(self) -> None:
+        """The session continues, and the log has the error."""
+        for returned, message in (
             (WorkerError("too much to say"), "too much to say"),
             ({"actions": ["left"]}, "'actions'"),
             ({"moves": [0]}, "must return a mapping"),
             (7, "must return a mapping"),
         ):
-            with self.subTest(says):
-                thinker = Thinker(thought)
+            with self.subTest(message):
+                actor = PlanningActor(returned)
                 before = len(self.lines())
                 for _ in range(3):
-                    self.publisher.publish(NamedActor("it", thinker), 0)
+                    self.publisher.publish(NamedActor("it", actor), 0)
                     self.now += 2
-                (said,) = self.lines()[before:]
-                self.assertEqual((said["type"], said["code"]), ("log", "W280"))
-                self.assertIn(says, said["message"])
-                self.assertEqual(thinker.asked, 1)
+                (line,) = self.lines()[before:]
+                self.assertEqual((line["type"], line["code"]), ("log", "W280"))
+                self.assertIn(message, line["message"])
+                self.assertEqual(actor.calls, 1)
 
 
 if __name__ == "__main__":

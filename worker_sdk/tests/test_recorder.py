@@ -1,4 +1,4 @@
-"""What a recorder writes of the episodes of an environment, in each detail."""
+"""What a recorder writes of the episodes of an environment, at each level of detail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAN = float("nan")
 
 
 class Corridor:
-    """Walks to the right; it needs no other library than Python's own."""
+    """Walks to the right; needs only the standard library."""
 
     action_space = None
     observation_space = None
@@ -98,7 +98,7 @@ class DetailsTest(RecorderCase):
         return self.lines()[1:]
 
     def test_columns_put_a_short_episode_on_one_line(self) -> None:
-        """Seed, actions and rewards are all that a replay needs, and they cost one line."""
+        """Seed, actions and rewards are enough for a replay."""
         (first, second) = self.play("columns", 2)
         expected = {
             "type": "episode",
@@ -116,7 +116,7 @@ class DetailsTest(RecorderCase):
         self.assertEqual((second["episode_id"], second["seed"]), ("ep1", 1))
 
     def test_all_writes_every_step_between_start_and_end(self) -> None:
-        """The start has what was seen then; each step has what its action led to."""
+        """The start has the first observation; each step has its result."""
         start, *steps, end = self.play("all", 1)
         self.assertEqual((start["type"], start["seed"], start["obs"]), ("episode_start", 0, [0]))
         self.assertEqual([step["type"] for step in steps], ["step"] * 3)
@@ -127,8 +127,8 @@ class DetailsTest(RecorderCase):
         self.assertEqual((end["steps"], end["return"], end["terminated"]), (3, 3.0, True))
         self.assertNotIn("actions", end)
 
-    def test_off_writes_ends_that_can_still_be_told_apart(self) -> None:
-        """No steps at all, but how each episode began and what came of it."""
+    def test_off_writes_starts_and_ends_only(self) -> None:
+        """No steps, but the start and the result of each episode."""
         lines = self.play("off", 2)
         self.assertEqual([line["type"] for line in lines], ["episode", "episode"])
         self.assertEqual([(line["seed"], line["steps"]) for line in lines], [(0, 3), (1, 3)])
@@ -143,7 +143,7 @@ class DetailsTest(RecorderCase):
         self.assertEqual(len(by_columns), 18)
 
     def test_an_unknown_detail_names_the_known_ones(self) -> None:
-        """A typing mistake in the configuration is no riddle."""
+        """For a typo in the configuration."""
         with self.assertRaisesRegex(
             WorkerError, "Unknown step detail 'most'.*all, sampled, columns, off"
         ):
@@ -152,7 +152,7 @@ class DetailsTest(RecorderCase):
 
 class LongEpisodesTest(RecorderCase):
     def test_columns_of_a_long_episode_come_in_pieces_without_gaps(self) -> None:
-        """Start, pieces of at most 256 steps, and the rest with the end: every step once."""
+        """Start, chunks of at most 256 steps, and the rest with the end: every step once."""
         env = self.attached("columns", length=1000)
         env.reset(seed=7)
         for action in range(1000):
@@ -170,8 +170,8 @@ class LongEpisodesTest(RecorderCase):
         self.assertEqual((end["steps"], end["return"]), (1000, 1000.0))
         self.assertNotIn("seed", end)
 
-    def test_a_loop_that_stands_still_loses_nothing(self) -> None:
-        """Steps are in the file soon after, although nothing follows them, in every detail."""
+    def test_a_stalled_loop_loses_nothing(self) -> None:
+        """Steps are written soon, although nothing follows them, at every level."""
         for detail, kind in (("columns", "steps"), ("all", "step")):
             with self.subTest(detail=detail):
                 os.ftruncate(self.fd, 0)
@@ -181,8 +181,8 @@ class LongEpisodesTest(RecorderCase):
                 env.step(0)
                 self.until(lambda kind=kind: len(self.lines(kind)) == 1)  # type: ignore[misc]
 
-    def test_a_loop_that_stands_still_after_an_episode(self) -> None:
-        """Its end is written too, however its last step was."""
+    def test_a_stalled_loop_after_an_episode(self) -> None:
+        """Its end is written, too."""
         env = self.attached("all", length=2)
         self.recorder._flusher.stop()  # which would write it too, but later
         env.reset()
@@ -196,7 +196,7 @@ class LongEpisodesTest(RecorderCase):
         self.until(lambda: len(self.lines("episode")) == 2)
 
     def test_an_unfinished_episode_is_written_without_an_end(self) -> None:
-        """Closing the environment, or the recorder, ends no episode."""
+        """Closing the environment or the recorder ends no episode."""
         env = self.attached("columns", length=1000)
         env.reset(seed=1)
         env.step(5)
@@ -207,7 +207,7 @@ class LongEpisodesTest(RecorderCase):
 
 class ResetsTest(RecorderCase):
     def test_a_reset_in_the_middle_ends_the_episode_with_neither_flag(self) -> None:
-        """A wrapper that cuts episodes short makes episodes too; the environment did not end."""
+        """For wrappers that cut episodes short; the environment did not end."""
         env = self.attached("columns")
         env.reset(seed=1)
         env.step(0)
@@ -216,8 +216,8 @@ class ResetsTest(RecorderCase):
         (end,) = self.lines("episode")
         self.assertEqual((end["steps"], end["terminated"], end["truncated"]), (1, False, False))
 
-    def test_a_reset_before_the_first_step_is_no_episode(self) -> None:
-        """Many programs reset twice before they begin; ordinals have no gap from it."""
+    def test_a_reset_without_steps_is_not_an_episode(self) -> None:
+        """Many programs reset twice; the numbers have no gap."""
         for detail in ("columns", "all"):
             with self.subTest(detail=detail):
                 os.ftruncate(self.fd, 0)
@@ -231,12 +231,12 @@ class ResetsTest(RecorderCase):
                     env.step(0)
                 env.reset()
                 self.recorder.close()
-                told = [line for line in self.lines() if "seed" in line]
-                self.assertEqual([(t["episode"], t["seed"]) for t in told], [(0, 1), (1, 2)])
+                written = [line for line in self.lines() if "seed" in line]
+                self.assertEqual([(t["episode"], t["seed"]) for t in written], [(0, 1), (1, 2)])
                 self.assertEqual(len(self.lines("episode")), 2)
 
-    def test_what_the_environment_raises_passes_through(self) -> None:
-        """A failing reset or step looks as it does without a recorder, and is not recorded."""
+    def test_exceptions_of_the_environment_pass_through(self) -> None:
+        """A failing reset or step looks the same as without a recorder, and is not recorded."""
         env = self.attached("columns")
         with self.assertRaisesRegex(RuntimeError, "no reset"):
             env.reset(seed="broken")
@@ -250,8 +250,8 @@ class ResetsTest(RecorderCase):
         (end,) = self.lines("episode")
         self.assertEqual(end["actions"], [0, 1, 2])
 
-    def test_steps_after_the_end_belong_to_no_episode(self) -> None:
-        """Stepping on without a reset is not recorded, and spoils nothing."""
+    def test_steps_after_the_end_are_not_recorded(self) -> None:
+        """Stepping without a reset has no effect on later episodes."""
         env = self.attached("columns", length=1)
         env.reset(seed=1)
         for action in range(4):
@@ -259,8 +259,8 @@ class ResetsTest(RecorderCase):
         self.recorder.close()
         self.assertEqual([line["actions"] for line in self.lines("episode")], [[0]])
 
-    def test_an_environment_that_no_id_makes_is_marked(self) -> None:
-        """Its episodes are recorded all the same, for looking at."""
+    def test_an_environment_without_an_id_is_marked(self) -> None:
+        """Its episodes are recorded, but cannot be replayed."""
         env = self.attached("columns", length=1)
         env.reset()
         env.step(0)
@@ -269,8 +269,8 @@ class ResetsTest(RecorderCase):
         self.assertIn("id that another process could use", line["not_replayable"])
         self.assertEqual(len(self.lines("episode")), 1)
 
-    def test_options_of_a_reset_are_kept(self) -> None:
-        """A replay has to give the same ones."""
+    def test_reset_options_are_recorded(self) -> None:
+        """A replay needs them."""
         env = self.attached("columns", length=1)
         env.reset(seed=1, options={"low": -0.1, "high": 0.1})
         env.step(0)
@@ -279,8 +279,8 @@ class ResetsTest(RecorderCase):
 
 
 class ValuesTest(RecorderCase):
-    def test_rewards_that_are_no_finite_numbers(self) -> None:
-        """NaN and infinities are written as the protocol says, in both forms."""
+    def test_non_finite_rewards(self) -> None:
+        """NaN and infinities are written as in the protocol, in both forms."""
         for detail in ("columns", "all"):
             with self.subTest(detail=detail):
                 os.ftruncate(self.fd, 0)
@@ -310,8 +310,8 @@ class ValuesTest(RecorderCase):
         infos = [line["info"] for line in self.lines("step")]
         self.assertEqual(infos, [{"n": n, "list": [n]} for n in range(3)])
 
-    def test_what_cannot_be_written_leaves_its_repr(self) -> None:
-        """An odd info costs no step, and the run's log says so."""
+    def test_unsupported_values_become_their_repr(self) -> None:
+        """An unusual info does not lose its step, and the log has a message."""
         env = self.attached("all")
         env.info = {"odd": object()}
         env.reset(seed=1)
@@ -322,8 +322,8 @@ class ValuesTest(RecorderCase):
 
 
 class OrderTest(RecorderCase):
-    def test_other_lines_keep_their_place(self) -> None:
-        """What is emitted after a step stands after it, whatever was held back."""
+    def test_other_lines_keep_their_order(self) -> None:
+        """A line emitted after a step is written after it."""
         for detail, kind in (("all", "step"), ("columns", "episode")):
             with self.subTest(detail=detail):
                 os.ftruncate(self.fd, 0)
@@ -338,7 +338,7 @@ class OrderTest(RecorderCase):
                 self.assertEqual(order, [kind, "mark"] * 20)
 
     def test_two_recorders_share_the_ordinals(self) -> None:
-        """Episodes of two environments are numbered in the order in which they begin."""
+        """Episodes of two environments are numbered in order of their start."""
         first, second = self.attached("columns", 2), self.attached("all", 2)
         first.reset(seed=10)
         second.reset(seed=20)
@@ -352,7 +352,7 @@ class OrderTest(RecorderCase):
 
 class StepListenersTest(RecorderCase):
     def test_a_listener_gets_each_step_as_it_is_written(self) -> None:
-        """Views draw from it before the line has travelled; what was noted goes along, once."""
+        """Before the line is written; an annotation is included once."""
         for detail in ("all", "columns"):
             with self.subTest(detail=detail):
                 env = self.attached(detail)
@@ -371,8 +371,8 @@ class StepListenersTest(RecorderCase):
                 self.assertNotIn("actor", seen[1])
                 self.assertEqual(seen[0]["episode_id"], begun[0]["episode_id"])
 
-    def test_a_noted_step_is_in_the_file_at_once(self) -> None:
-        """A person who plays sees it without delay."""
+    def test_an_annotated_step_is_written_at_once(self) -> None:
+        """For a human player without delay."""
         env = self.attached("all")
         env.reset(seed=3)
         self.recorder.annotate(actor="human", seq=9, llm={"prompt": "go"})
@@ -380,15 +380,15 @@ class StepListenersTest(RecorderCase):
         (step,) = self.lines("step")
         self.assertEqual((step["actor"], step["seq"], step["llm"]), ("human", 9, {"prompt": "go"}))
 
-    def test_a_note_of_another_name_is_refused(self) -> None:
-        """A typing mistake would be lost otherwise."""
+    def test_an_unknown_annotation_is_rejected(self) -> None:
+        """A typo would be lost otherwise."""
         with self.assertRaisesRegex(TypeError, "'actr' is not an annotation"):
             self.recorder.annotate(actr="human")
 
 
 class CopiesTest(RecorderCase):
     def test_a_copy_of_the_environment_steps_itself(self) -> None:
-        """Planning on a deep copy neither moves the original nor is recorded; pickle likewise."""
+        """A deep or pickled copy is not recorded and does not move the original."""
         env = self.attached("columns")
         env.reset(seed=1)
         for duplicate in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301
@@ -406,7 +406,7 @@ class CopiesTest(RecorderCase):
         self.assertEqual({"step", "reset", "close"} & set(vars(env)), set())
 
     def test_a_forked_child_records_nothing_of_its_parents(self) -> None:
-        """Two processes never write one episode."""
+        """Two processes never write the same episode."""
         env = self.attached("columns")
         env.reset(seed=1)
         env.step(0)
@@ -443,7 +443,7 @@ os.kill(os.getpid(), 9)
 
 class KilledTest(unittest.TestCase):
     def test_a_kill_loses_at_most_256_steps(self) -> None:
-        """Whatever the moment, what is lost of an episode by columns is less than one piece."""
+        """Of an episode in columns, less than one chunk is lost."""
         with tempfile.TemporaryDirectory() as folder:
             spool = Path(folder) / "telemetry.jsonl"
             with spool.open("ab") as stdout:

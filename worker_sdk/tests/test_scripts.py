@@ -1,4 +1,4 @@
-"""Runs of other people's scripts, and how much of each step a run tells by default."""
+"""Runs of external scripts, and the default step detail of a run."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def no_work(_: Run) -> None:
 
 
 def call(*flags: str, hook: Callable[[str], Algorithm] | None = describe_script) -> tuple[int, str]:
-    """The exit code, and what was said."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    """The exit code and the output."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = main(DESCRIPTOR, no_work, flags, describe_script=hook)
-    return code, said.getvalue()
+    return code, output.getvalue()
 
 
 class ScriptTest(unittest.TestCase):
@@ -47,25 +47,25 @@ class ScriptTest(unittest.TestCase):
         return resolve({"script": "/own_dqn.py", **fields}, DESCRIPTOR, None, describe_script)
 
     def test_a_script_is_described_as_the_only_algorithm(self) -> None:
-        """With its own parameters; the worker says by itself that it runs scripts."""
-        code, said = call("--describe", "--script", "/own_dqn.py")
-        described = json.loads(said)
+        """With its own parameters; the descriptor declares support for scripts."""
+        code, output = call("--describe", "--script", "/own_dqn.py")
+        described = json.loads(output)
         self.assertEqual(code, 0)
         self.assertEqual([each["id"] for each in described["algorithms"]], ["own_dqn"])
         self.assertIs(described["supports"]["scripts"], True)
         self.assertEqual(len(json.loads(call("--describe")[1])["algorithms"]), 2)
 
-    def test_a_script_that_cannot_be_described_is_told(self) -> None:
-        """In one line, with what to do; a worker without scripts says that it has none."""
-        code, said = call("--describe", "--script", "/none.py")
+    def test_a_script_that_cannot_be_described_is_an_error(self) -> None:
+        """On one line, with a remedy; also for a worker without support for scripts."""
+        code, output = call("--describe", "--script", "/none.py")
         self.assertEqual(code, 2)
-        self.assertIn("There is no /none.py. Correct the path.", said)
-        code, said = call("--describe", "--script", "/own_dqn.py", hook=None)
+        self.assertIn("There is no /none.py. Correct the path.", output)
+        code, output = call("--describe", "--script", "/own_dqn.py", hook=None)
         self.assertEqual(code, 2)
-        self.assertIn("tiny does not run scripts", said)
+        self.assertIn("tiny does not run scripts", output)
 
-    def test_only_what_was_set_is_passed_on(self) -> None:
-        """A script's defaults stay its own, and no algorithm has to be named."""
+    def test_only_set_parameters_are_passed_on(self) -> None:
+        """A script's defaults stay its own, and no algorithm is needed."""
         config = self.resolve(params={"layers": 3})
         self.assertEqual(config.params, {"layers": 3})
         self.assertEqual((config.algo, config.script), ("own_dqn", "/own_dqn.py"))
@@ -75,8 +75,8 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(config.params, {"rate": 0.5})
         self.assertIsNone(resolve({"algo": "ppo"}, DESCRIPTOR).script)
 
-    def test_what_the_script_does_not_take_is_named(self) -> None:
-        """With what was probably meant, and where else it could go."""
+    def test_unknown_parameters_of_a_script_are_rejected(self) -> None:
+        """With a suggestion and an alternative."""
         with self.assertRaisesRegex(ConfigError, "params.layer:.*layers.*extra_args"):
             self.resolve(params={"layer": 3})
         with self.assertRaisesRegex(ConfigError, "params.layers: must be an integer, got 'many'"):
@@ -95,8 +95,8 @@ class StepDetailTest(unittest.TestCase):
         config = resolve({"algo": "dqn", **fields}, DESCRIPTOR._replace(lane=lane))
         return config.step_detail
 
-    def test_by_default_it_suits_the_worker(self) -> None:
-        """Only training in the lane of metrics and files tells nothing of its steps."""
+    def test_the_default_detail_depends_on_the_lane(self) -> None:
+        """Only training in the lane `analytics` records no steps."""
         self.assertEqual(self.detail("analytics"), "off")
         self.assertEqual(self.detail("analytics", telemetry={"steps": "auto"}), "off")
         for mode in ("play", "evaluate"):
@@ -104,8 +104,8 @@ class StepDetailTest(unittest.TestCase):
         for lane in ("telemetry", "hybrid"):
             self.assertEqual(self.detail(lane, telemetry={"frames": True}), "all")
 
-    def test_what_was_asked_for_holds(self) -> None:
-        """Whatever the lane; what is no detail is named."""
+    def test_a_requested_detail_is_used(self) -> None:
+        """Whatever the lane; an unknown detail is rejected."""
         self.assertEqual(self.detail("analytics", telemetry={"steps": "columns"}), "columns")
         self.assertEqual(self.detail("telemetry", telemetry={"steps": "off"}), "off")
         with self.assertRaisesRegex(ConfigError, "telemetry.steps"):

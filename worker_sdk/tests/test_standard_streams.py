@@ -1,4 +1,4 @@
-"""Nothing but telemetry reaches standard output, and nobody else eats commands."""
+"""Only telemetry reaches standard output, and only the SDK reads commands."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run_without(closed: str, script: str, *flags: str) -> subprocess.CompletedPr
 
 class StandardStreamsTest(unittest.TestCase):
     def test_stray_prints_go_to_stderr(self) -> None:
-        """Python's print, a write to fd 1 and a child's output never enter the stream."""
+        """Python's print, writes to fd 1 and a child's output never enter the stream."""
         done = run(PRINTS_EVERYWHERE)
         kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
         self.assertEqual(kinds, ["first", "second"])
@@ -82,19 +82,19 @@ class StandardStreamsTest(unittest.TestCase):
             self.assertIn(stray, done.stderr)
 
     def test_children_inherit_neither_stream_nor_control(self) -> None:
-        """The private copies close on exec, and fd 0 is empty for everyone else."""
+        """The private copies close on exec, and fd 0 is empty for other code."""
         done = run(COUNTS_INHERITED, stdin=b'{"cmd": "stop", "seq": 1}\n')
         self.assertEqual(json.loads(done.stdout), {"type": "result", "child": "[]", "eaten": ""})
 
     def test_a_closed_stdin_is_survived(self) -> None:
-        """A worker that nobody can send commands to runs all the same."""
+        """A worker without a control channel runs, too."""
         done = run_without("0<&-", EMITS_ONE_LINE)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr, b"done")
         self.assertEqual(done.stdout, b'{"type":"x"}\n')
 
-    def test_a_closed_stdout_is_refused(self) -> None:
-        """A run whose telemetry would go nowhere, or into another open file, says so and fails."""
+    def test_a_closed_stdout_is_an_error(self) -> None:
+        """Telemetry would be lost, or written into another open file."""
         for closed in ("1>&-", "0<&- 1>&-", "1>&- 2>&-"):
             for script in (TRAINS, TAKES_FREE_DESCRIPTORS + TRAINS):
                 with self.subTest(closed=closed, script=script):
@@ -104,8 +104,8 @@ class StandardStreamsTest(unittest.TestCase):
                         self.assertIn(b"tiny: Standard output is closed", done.stderr)
                         self.assertNotIn(b"trained", done.stderr)
 
-    def test_questions_need_no_stdout(self) -> None:
-        """--describe still succeeds when nobody listens."""
+    def test_describe_needs_no_reader(self) -> None:
+        """--describe still succeeds if stdout is closed."""
         self.assertEqual(run_without("1>&-", TRAINS, "--describe").returncode, 0)
 
 

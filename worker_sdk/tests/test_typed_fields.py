@@ -1,4 +1,4 @@
-"""Fields with a fixed type are written as the store accepts them, or refused by name."""
+"""Typed fields are written as the store accepts them, or rejected by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mosaic_worker.errors import WorkerError
 
 
 class ArrayLike:
-    """What numpy's arrays have in common."""
+    """The interface of numpy's arrays."""
 
     def __init__(self, *values: Any) -> None:
         self._values = list(values)
@@ -36,7 +36,7 @@ class TypedFieldsTest(unittest.TestCase):
         return [json.loads(line) for line in data.splitlines()]
 
     def test_a_wrong_type_names_the_field(self) -> None:
-        """A vector of rewards is refused with the field's name and the remedy."""
+        """A vector of rewards is rejected with the field's name and a remedy."""
         with self.assertRaisesRegex(
             WorkerError, "'reward' must be a single number.*one line per env"
         ):
@@ -50,7 +50,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertEqual(self.lines(), [])
 
     def test_numbered_agents_actors_and_metrics_become_text(self) -> None:
-        """Integers are common names for agents; they are written as the text they stand for."""
+        """Integer names are common; they are written as text."""
         self.emitter.step("ep0", 0, 0, 1.0, False, False, actor=3, agent_id=4, seq=True)
         self.emitter.metric(5, 1.0, agent_id=6)
         self.emitter.metrics({7: 1.0}, agent_id=8)
@@ -62,7 +62,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertEqual(brew["agent_id"], "9")
 
     def test_the_end_of_an_episode_has_true_and_false(self) -> None:
-        """0 and 1 are what many environments say for a flag; the protocol wants a bool."""
+        """Many environments return 0 and 1; the protocol requires a bool."""
         self.emitter.episode("ep0", 3, 1.0, terminated=1, truncated=0, success=1)
         (line,) = self.lines()
         self.assertIs(line["terminated"], True)
@@ -70,7 +70,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertIs(line["success"], True)
 
     def test_an_integer_past_every_float_is_an_infinity(self) -> None:
-        """With each encoder, a huge reward or metric is written as the protocol writes infinity."""
+        """With each encoder, a huge reward or metric is written as infinity."""
         for name in ("msgspec", "orjson", "json"):
             try:
                 choose_encoder(name)
@@ -89,8 +89,8 @@ class TypedFieldsTest(unittest.TestCase):
                 self.assertEqual((huge["reward"], large["reward"]), ("Infinity", 10**300))
                 self.assertEqual((metric["value"], steps["rewards"]), ("-Infinity", ["Infinity"]))
 
-    def test_a_number_that_makes_no_sense_names_the_field(self) -> None:
-        """What counts cannot be negative, a sequence number is whole, and 64 bits are the limit."""
+    def test_a_number_out_of_range_names_the_field(self) -> None:
+        """Negative counts, fractional sequence numbers, more than 64 bits."""
         emitter = self.emitter
         with self.assertRaisesRegex(WorkerError, "'step' must be 0 or more, got -1"):
             emitter.step("ep0", -1, 0, 1.0, False, False)
@@ -109,7 +109,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertEqual(self.lines(), [])
 
     def test_an_episode_id_has_1_to_256_characters(self) -> None:
-        """Any other is refused wherever an episode is named, and the longest is accepted."""
+        """Any other is rejected for every line type."""
         longest = "x" * 256
         for wrong in ("", longest + "x"):
             calls: list[Callable[[], Any]] = [
@@ -129,7 +129,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertEqual(second["episode_id"], "7")
 
     def test_columns_have_one_entry_per_step(self) -> None:
-        """Empty or unequal columns and ones that are no list are refused by name; arrays work."""
+        """Empty or unequal columns and other types than lists are rejected; arrays work."""
         with self.assertRaisesRegex(WorkerError, "'actions' is empty"):
             self.emitter.steps("ep0", 0, [], [])
         with self.assertRaisesRegex(WorkerError, "'actions' has 2 entries and 'rewards' has 1"):

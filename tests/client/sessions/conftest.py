@@ -14,7 +14,7 @@ from tests.support.daemon import DaemonUnderTest
 from tests.support.daemon_pool import DaemonPool
 
 WORKERS = Path(__file__).parent / "workers"
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 GiveBundle = Callable[[Home], None]
 
@@ -48,7 +48,7 @@ def session(client: TrainerClient) -> Iterator[SessionController]:
 
 
 def until(session: SessionController, condition: Callable[[SessionState], object]) -> SessionState:
-    return session.wait(lambda state: bool(condition(state)), PATIENCE_S)
+    return session.wait(lambda state: bool(condition(state)), TIMEOUT_S)
 
 
 def until_running(session: SessionController) -> SessionState:

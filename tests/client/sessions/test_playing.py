@@ -253,7 +253,7 @@ def test_policy_of_actor(session: SessionController) -> None:
     assert state.environment is not None
 
 
-def test_every_line_is_taken_once(client: TrainerClient) -> None:
+def test_every_line_is_drained_once(client: TrainerClient) -> None:
     """A consumer that is slower than the run gets every step, also those after its end."""
     taken: list[EpisodeLine] = []
     with SessionController(client, max_lines=5) as session:

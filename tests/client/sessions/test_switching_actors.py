@@ -21,7 +21,7 @@ TAXI = SessionRequest(env_id="Taxi-v4", actor="random", frames=False, params={"t
 
 @pytest.fixture
 def playing(session: SessionController) -> Iterator[SessionController]:
-    """A session in which chance acts."""
+    """A session with the random actor."""
     session.start(TAXI)
     until(session, lambda state: state.step and state.acting == "random")
     yield session
@@ -37,7 +37,7 @@ def _still_plays(session: SessionController, run_id: str) -> None:
 
 
 def test_switch_within_process(playing: SessionController) -> None:
-    """An actor of the same worker comes into the same run and the same episode."""
+    """An actor of the same worker acts in the same run and episode."""
     run_id = playing.state.run_id
     playing.switch_actor("human")
     state = until(playing, lambda state: state.actor == "human")
@@ -52,7 +52,7 @@ def test_switch_within_process(playing: SessionController) -> None:
 def test_actor_selected_by_another_client(
     playing: SessionController, client: TrainerClient
 ) -> None:
-    """Who attaches later, and who was there before, both know who was chosen and can choose."""
+    """Clients that attach before or after both know the selected actor."""
     run_id = playing.state.run_id
     playing.switch_actor("human")
     until(playing, lambda state: state.actor == "human")
@@ -75,7 +75,7 @@ def test_return_to_actor_after_takeover(playing: SessionController) -> None:
 
 
 def test_actor_that_cannot_be_loaded(playing: SessionController) -> None:
-    """The worker refuses it, and the one before acts on."""
+    """The worker rejects it, and the previous actor keeps acting."""
     run_id = playing.state.run_id
     playing.switch_actor("scripted:no_such_module:Actor")
     state = until(playing, lambda state: state.error)
@@ -85,7 +85,7 @@ def test_actor_that_cannot_be_loaded(playing: SessionController) -> None:
 
 
 def test_policy_of_another_worker(playing: SessionController, client: TrainerClient) -> None:
-    """It plays in a run of its own; the old one pauses, and ends once the new one has stepped."""
+    """It plays in another run; the first one pauses, and ends after the new one's first step."""
     before = playing.state.run_id
     playing.switch_actor("steady_worker")
     state = until(playing, lambda state: state.actor == "steady_worker")
@@ -137,7 +137,7 @@ def test_worker_that_fails_to_start(playing: SessionController, client: TrainerC
 
 @pytest.mark.parametrize("actor", ["no_such_worker", "echo_worker"])
 def test_unknown_actors(playing: SessionController, actor: str) -> None:
-    """Nothing is even paused for them."""
+    """The session is not paused for them."""
     run_id = playing.state.run_id
     playing.switch_actor(actor)
     state = until(playing, lambda state: state.error)
@@ -195,7 +195,7 @@ def test_environment_continues_with_policy_of_another_worker(
 
 
 def test_close_during_switch(client: TrainerClient) -> None:
-    """The run that was to come ends, and the one before is not left standing still."""
+    """The run of the next actor is cancelled, and the previous one resumes."""
     with SessionController(client) as session:
         session.start(TAXI)
         run_id = until_running(session).run_id
@@ -211,7 +211,7 @@ def test_close_during_switch(client: TrainerClient) -> None:
 def test_new_session_after_previous_one_ended(
     playing: SessionController, client: TrainerClient
 ) -> None:
-    """It is not in the way, whether that was noticed or not."""
+    """Whether the end was noticed or not."""
     run_id = playing.state.run_id
     client.cancel(run_id)
     eventually(lambda: client.run(run_id).run.state.is_final)

@@ -17,7 +17,7 @@ from mosaic.contract.runs import RunRecord
 from tests.support.daemon import DaemonUnderTest
 
 WORKERS = Path(__file__).parent / "workers"
-PATIENCE_S = 100.0
+TIMEOUT_S = 100.0
 
 GiveBundles = Callable[..., None]
 

@@ -53,8 +53,8 @@ def test_grid_is_searched_once(results: dict[str, Any]) -> None:
 @pytest.mark.parametrize("sampler", ["cmaes", "qmc", "gp"])
 def test_sampler_with_missing_package_is_reported(results: dict[str, Any], sampler: str) -> None:
     """Those in the bundle work, others are rejected with the missing package."""
-    told = results[sampler]
-    assert told.get("chosen") or "needs" in told["refused"]
+    result = results[sampler]
+    assert result.get("chosen") or "needs" in result["refused"]
 
 
 @pytest.mark.parametrize("pruner", ["median", "percentile", "successive_halving", "hyperband"])

@@ -55,7 +55,7 @@ def test_options_become_distributions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("learning=1..2", "learning_rate"),
         ("gamma", "suggests no search range"),
@@ -73,11 +73,11 @@ def test_options_become_distributions() -> None:
         ("anneal=maybe", "is not allowed"),
     ],
 )
-def test_invalid_search_is_rejected(text: str, said: str) -> None:
+def test_invalid_search_is_rejected(text: str, message: str) -> None:
     """Before anything starts, with what to write instead."""
     with pytest.raises(SearchSpaceError) as refused:
         searched(text)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert refused.value.remedy
 
 

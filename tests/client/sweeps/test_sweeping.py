@@ -12,14 +12,14 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from tests.client.sweeps.conftest import PATIENCE_S, children, home_of, slope_sweep, study_of
+from tests.client.sweeps.conftest import TIMEOUT_S, children, home_of, slope_sweep, study_of
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process
 
 
 def finished(client: TrainerClient, run_id: str) -> RunRecord:
-    return client.wait(run_id, PATIENCE_S)
+    return client.wait(run_id, TIMEOUT_S)
 
 
 def kill(client: TrainerClient, run_id: str) -> None:
@@ -53,8 +53,8 @@ def test_best_values_are_found_and_saved(client: TrainerClient) -> None:
     runs = children(client, sweep.run_id)
     assert [run.state for run in runs] == ["succeeded"] * 6
     assert sorted(run.seed for run in runs) == [1, 1, 1, 2, 2, 2]
-    told = {run for trial in study.trials for run in trial.user_attrs["runs"]}
-    assert told == {run.run_id for run in runs}
+    started_runs = {run for trial in study.trials for run in trial.user_attrs["runs"]}
+    assert started_runs == {run.run_id for run in runs}
     home = home_of(client)
     manifest = msgspec.json.decode(client.run(sweep.run_id).manifest_json)
     assert manifest["optuna_db_path"] == "optuna.db"
@@ -86,8 +86,8 @@ def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
     assert sweep.state == "succeeded", sweep.reason
     trials = {trial.params["shape"]: trial for trial in study_of(client, run_id).trials}
     assert {shape for shape, trial in trials.items() if trial.state == "complete"} == {"line"}
-    for shape, said in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "told to crash")]:
-        assert said in trials[shape].attributes["reason"]
+    for shape, reason in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "told to crash")]:
+        assert reason in trials[shape].attributes["reason"]
 
 
 def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None:
@@ -103,9 +103,9 @@ def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None
 
 @pytest.mark.parametrize("ended", ["stopped", "killed"])
 def test_stopped_sweep_is_resumed(client: TrainerClient, ended: str) -> None:
-    """What had not come to its end is tried again, the rest is not; no run is left behind.
+    """Unfinished trials run again, finished ones do not, and no run is left.
 
-    Before it is stopped it is paused, and stands still with its run.
+    A paused sweep pauses its run.
     """
     config = slope_sweep(client, "shape=fall,line", parallel=2)
     run_id = client.submit(config).run_id

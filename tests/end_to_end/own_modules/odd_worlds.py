@@ -1,4 +1,4 @@
-"""Environments that misbehave, as a person's own module would hold them."""
+"""Environments that misbehave, as in a user's own module."""
 
 import os
 import random
@@ -13,7 +13,7 @@ _AT = 5
 
 
 class Odd(gymnasium.Env[Any, Any]):
-    """Twenty steps to the end, unless something happens at the fifth."""
+    """Twenty steps per episode, unless something happens at the fifth."""
 
     observation_space = gymnasium.spaces.Discrete(100)
     action_space = gymnasium.spaces.Discrete(2)

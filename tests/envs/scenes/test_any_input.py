@@ -1,4 +1,4 @@
-"""Steps are written by workers and checked by nobody: nonsense is no scene, and no exception."""
+"""Workers write arbitrary steps: invalid ones have no scene and raise no exception."""
 
 from typing import Any
 
@@ -104,15 +104,15 @@ def _is_sound(scene: Scene) -> bool:
         ("MiniGrid-Empty-5x5-v0", {}, {"image": [[[11, 0, 0]]]}),
     ],
 )
-def test_what_is_out_of_range_is_no_scene(
+def test_out_of_range_values_have_no_scene(
     env_id: str, env_kwargs: dict[str, Any], observation: Any
 ) -> None:
-    """A wrong picture would be worse than none."""
+    """A wrong scene would be worse than none."""
     assert scene_for(env_id, env_kwargs, observation) is None
 
 
-def test_a_grid_without_its_agent_is_no_scene() -> None:
-    """Outside of the grid, or looking nowhere."""
+def test_a_grid_without_its_agent_has_no_scene() -> None:
+    """The agent is outside of the grid, or has an invalid direction."""
     sound = {"grid": [[[1, 0, 0]] * 3] * 2, "agent": [1, 2], "dir": 0, "carrying": None}
     assert scene_for("MiniGrid-Empty-5x5-v0", {}, {}, sound) is not None
     for wrong in ({"agent": [2, 2]}, {"agent": [0]}, {"dir": 4}, {"carrying": [5, 9, 0]}):

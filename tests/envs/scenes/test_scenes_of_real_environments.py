@@ -1,4 +1,4 @@
-"""Scenes against the environments themselves: where the agent is drawn is where it is."""
+"""Scenes match the state of real environments."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from mosaic.envs.scenes.scene import GridCell, GridScene, TextScene
 _STEPS = 300
 
 
-class Moment(NamedTuple):
-    """An environment right after a reset or a step."""
+class EnvSnapshot(NamedTuple):
+    """An environment after a reset or a step."""
 
     env: Any
     observation: Any
@@ -28,22 +28,24 @@ def _registered() -> None:
     gymnasium.register_envs(minigrid)
 
 
-def _random_play(env_id: str, steps: int = _STEPS, **env_kwargs: Any) -> Iterator[Moment]:
+def _random_play(env_id: str, steps: int = _STEPS, **env_kwargs: Any) -> Iterator[EnvSnapshot]:
     env = gymnasium.make(env_id, **env_kwargs)
     env.action_space.seed(7)
     observation, _ = env.reset(seed=7)
-    yield Moment(env.unwrapped, observation, None, False)
+    yield EnvSnapshot(env.unwrapped, observation, None, False)
     for _ in range(steps):
         action = env.action_space.sample()
         observation, _, terminated, truncated, _ = env.step(action)
-        yield Moment(env.unwrapped, observation, action, bool(terminated or truncated))
+        yield EnvSnapshot(env.unwrapped, observation, action, bool(terminated or truncated))
         if terminated or truncated:
             observation, _ = env.reset()
-            yield Moment(env.unwrapped, observation, None, False)
+            yield EnvSnapshot(env.unwrapped, observation, None, False)
     env.close()
 
 
-def _grid(env_id: str, moment: Moment, env_kwargs: Any = None, render: Any = None) -> GridScene:
+def _grid(
+    env_id: str, moment: EnvSnapshot, env_kwargs: Any = None, render: Any = None
+) -> GridScene:
     observation = moment.observation
     scene = scene_for(
         env_id,
@@ -68,8 +70,8 @@ def _grid(env_id: str, moment: Moment, env_kwargs: Any = None, render: Any = Non
         ("FrozenLake-v1", {"desc": ["SFHF", "FFFG"], "is_slippery": False}),
     ],
 )
-def test_frozen_lake_is_drawn_as_it_is(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    """The agent where the environment has it, on the environment's own map."""
+def test_frozen_lake_scene_matches(env_id: str, env_kwargs: dict[str, Any]) -> None:
+    """The agent at its position on the environment's map."""
     letters = {"start": "S", "floor": "F", "hole": "H", "goal": "G"}
     for moment in _random_play(env_id, **env_kwargs):
         scene = _grid(env_id, moment, env_kwargs)
@@ -80,8 +82,8 @@ def test_frozen_lake_is_drawn_as_it_is(env_id: str, env_kwargs: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("env_id", ["CliffWalking-v1", "CliffWalkingSlippery-v1"])
-def test_cliff_walking_is_drawn_as_it_is(env_id: str) -> None:
-    """The agent never stands on what is drawn as cliff."""
+def test_cliff_walking_scene_matches(env_id: str) -> None:
+    """The agent is never on a cliff cell."""
     for moment in _random_play(env_id):
         scene = _grid(env_id, moment)
         assert scene.agent is not None
@@ -91,8 +93,8 @@ def test_cliff_walking_is_drawn_as_it_is(env_id: str) -> None:
         assert cliff == moment.env._cliff.tolist()
 
 
-def test_taxi_is_drawn_as_it_is() -> None:
-    """Taxi, passenger and destination as the environment decodes them, and its walls."""
+def test_taxi_scene_matches() -> None:
+    """Taxi, passenger, destination and walls as the environment has them."""
     seen_riding = False
     for moment in _random_play("Taxi-v4", steps=3000):
         scene = _grid("Taxi-v4", moment)
@@ -121,7 +123,7 @@ def test_taxi_is_drawn_as_it_is() -> None:
 
 
 def test_a_wall_is_where_the_taxi_cannot_go() -> None:
-    """Every step to the side is stopped exactly by a drawn wall or the edge of the town."""
+    """Moves to the side are blocked exactly by drawn walls and the border."""
     env: Any = gymnasium.make("Taxi-v4").unwrapped
     scene = scene_for("Taxi-v4", None, 0)
     assert isinstance(scene, GridScene)
@@ -134,7 +136,7 @@ def test_a_wall_is_where_the_taxi_cannot_go() -> None:
 
 
 def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
-    """Hands and what they are worth; the dealer's other cards appear when it is over."""
+    """Hands and their values; the dealer's other cards appear at the end."""
     ends = 0
     for moment in _random_play("Blackjack-v1"):
         render = {"player": list(moment.env.player), "dealer": list(moment.env.dealer)}
@@ -152,7 +154,7 @@ def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
 
 
 def test_blackjack_without_cards_shows_the_observation() -> None:
-    """A run that records no cards still has a scene."""
+    """A run without recorded cards still has a scene."""
     scene = scene_for("Blackjack-v1", {}, [18, 1, 1])
     assert isinstance(scene, TextScene)
     assert [(line.values, line.note) for line in scene.lines] == [
@@ -162,7 +164,7 @@ def test_blackjack_without_cards_shows_the_observation() -> None:
 
 
 def _render(env: Any) -> dict[str, Any]:
-    """As the session worker puts it on a step."""
+    """The `render` field as the session worker writes it."""
     return {
         "grid": env.grid.encode().tolist(),
         "agent": [int(part) for part in env.agent_pos],
@@ -183,8 +185,8 @@ def _render(env: Any) -> dict[str, Any]:
         "BabyAI-GoToRedBall-v0",
     ],
 )
-def test_minigrid_is_drawn_as_it_is(env_id: str) -> None:
-    """Every object in its cell and its colour, doors in their state, the agent as it looks."""
+def test_minigrid_scene_matches(env_id: str) -> None:
+    """Objects with cell and colour, door states, and the agent's direction."""
     directions = ("right", "down", "left", "up")
     for moment in _random_play(env_id):
         env = moment.env
@@ -215,8 +217,8 @@ def _same(drawn: GridCell, real: Any) -> None:
         assert drawn.colour == real.color
 
 
-def test_minigrid_without_a_grid_shows_what_the_agent_sees() -> None:
-    """The cell in front of the agent is the one above it, as the environment has it."""
+def test_minigrid_without_a_grid_shows_the_agent_view() -> None:
+    """The cell in front of the agent is the one above it."""
     for moment in _random_play("MiniGrid-DoorKey-6x6-v0", steps=100):
         observation = {
             "image": moment.observation["image"].tolist(),
@@ -230,8 +232,8 @@ def test_minigrid_without_a_grid_shows_what_the_agent_sees() -> None:
         _same(scene.cells[5][3], moment.env.grid.get(*moment.env.front_pos))
 
 
-def test_only_the_five_have_scenes() -> None:
-    """Whatever module registers them, in any version; everything else is None."""
+def test_only_five_families_have_scenes() -> None:
+    """In any version and with any module prefix; every other id has None."""
     assert has_scene("gymnasium:FrozenLake-v1")
     assert has_scene("BabyAI-GoToObj-v0")
     for env_id in ("CartPole-v1", "tabular/Blackjack-v0", "FrozenLakeExtra-v1", ""):
@@ -240,6 +242,6 @@ def test_only_the_five_have_scenes() -> None:
 
 
 def test_the_catalog_and_the_scenes_agree() -> None:
-    """Whatever the catalog says can be seen as a grid or as text has a scene, and nothing else."""
+    """Entries marked as grid or text have a scene, and no others."""
     for entry in environments():
         assert bool({"grid", "text"} & {*entry.views}) == has_scene(entry.env_id), entry.env_id

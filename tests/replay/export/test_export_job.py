@@ -13,7 +13,7 @@ from mosaic.replay.cancellation import CancelledError
 from mosaic.replay.export.export_job import ExportJob
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest
 from mosaic.replay.export.target_file import write_atomically
-from tests.replay.stand_in import PATIENCE_S, StandInClient
+from tests.replay.stand_in import TIMEOUT_S, StandInClient
 
 MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
 
@@ -25,7 +25,7 @@ def test_progress_from_zero_to_total(tmp_path: Path, kind: ExportFormat) -> None
     started = threading.Event()
 
     def note() -> None:
-        started.wait(PATIENCE_S)
+        started.wait(TIMEOUT_S)
         seen.append(job.state.fraction)
 
     request = ExportRequest(target=tmp_path / "out", format=kind)
@@ -53,10 +53,10 @@ def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
 
     request = ExportRequest(target=tmp_path / "out", format=kind, overwrite=True)
     job = ExportJob(client, "RUN", 0, request, on_change=note)
-    assert half_way.wait(PATIENCE_S)
+    assert half_way.wait(TIMEOUT_S)
     assert not job.wait(0)
     job.cancel()
-    assert job.wait(PATIENCE_S)
+    assert job.wait(TIMEOUT_S)
     assert job.state.phase == "cancelled"
     with pytest.raises(CancelledError):
         job.result()

@@ -23,7 +23,7 @@ def kinds(result: ExportResult) -> list[str]:
 
 
 def test_complete_episode(export: Export) -> None:
-    """How it was made, how it began, every step and how it ended."""
+    """Environment, start, every step and end."""
     client = StandInClient(steps=10)
     client.environment_json = ENVIRONMENT
     result = export(client, JSONL)
@@ -45,9 +45,9 @@ def test_range_excludes_episode_line(export: Export) -> None:
 
 
 def test_episode_that_cannot_be_simulated(export: Export) -> None:
-    """Is written all the same."""
+    """It is exported, too."""
     client = StandInClient()
-    client.refusal = UserError("Not replayable.", remedy="")
+    client.error = UserError("Not replayable.", remedy="")
     assert export(client, JSONL).lines == 12
 
 
@@ -63,7 +63,7 @@ def test_many_steps_are_fetched_in_several_calls(export: Export) -> None:
 
 
 def test_non_finite_numbers(export: Export) -> None:
-    """Come back as they were."""
+    """They round-trip."""
     client = StandInClient(steps=1)
     client.records[0].reward = math.inf
     client.records[0].obs = [1.0, math.nan]

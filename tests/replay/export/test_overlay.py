@@ -8,7 +8,7 @@ from mosaic.contract.events import StepRecord
 from mosaic.replay.export.export_request import ExportFormat
 from mosaic.replay.export.overlay import ActionNames, Caption, Captions, Overlay
 from tests.replay.export.conftest import Export
-from tests.replay.export.test_video import gif_pictures, mp4_pictures
+from tests.replay.export.test_video import gif_frames, mp4_pictures
 from tests.replay.stand_in import StandInClient, colour_of
 
 LANDER = msgspec.json.encode(
@@ -73,18 +73,18 @@ def test_captions_of_frames() -> None:
 def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
     """White text is below the frame, inside the strip; tiny frames are enlarged."""
     overlay = Overlay(*size)
-    words = Caption(
+    caption = Caption(
         step="step 10/99", action="action " + "long " * 99, reward="reward 1", total_return="return"
     )
-    drawn = overlay.draw(Image.new("RGB", size, (200, 0, 0)), words)
+    frame = overlay.draw(Image.new("RGB", size, (200, 0, 0)), caption)
     width, height = overlay.size
-    assert drawn.size == (width, height)
+    assert frame.size == (width, height)
     assert width >= 320
-    picture_height = size[1] * (width // size[0])
-    assert drawn.crop((0, 0, width, picture_height)).getcolors() == [
-        (width * picture_height, (200, 0, 0))
+    frame_height = size[1] * (width // size[0])
+    assert frame.crop((0, 0, width, frame_height)).getcolors() == [
+        (width * frame_height, (200, 0, 0))
     ]
-    strip = drawn.crop((0, picture_height, width, height)).convert("L")
+    strip = frame.crop((0, frame_height, width, height)).convert("L")
     inked = strip.point(lambda value: 255 if value > 128 else 0).getbbox()
     assert inked is not None
     left, top, right, bottom = inked
@@ -92,7 +92,7 @@ def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
     assert 0 < top < bottom < strip.height
     assert bottom - top >= 20  # two lines of letters that can be read
     empty = overlay.draw(Image.new("RGB", size), Caption(step=""))
-    assert empty.crop((0, picture_height, width, height)).getcolors() == [
+    assert empty.crop((0, frame_height, width, height)).getcolors() == [
         (width * strip.height, (32, 33, 36))
     ]
 
@@ -100,10 +100,10 @@ def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
 def test_narrow_high_frame() -> None:
     """It is not enlarged without limit: it is centred, with space for the text."""
     overlay = Overlay(2, 3_000)
-    drawn = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
-    assert drawn.size == overlay.size
-    assert drawn.width == 320
-    assert drawn.crop((159, 0, 161, 3_000)).getcolors() == [(6_000, (200, 0, 0))]
+    frame = overlay.draw(Image.new("RGB", (2, 3_000), (200, 0, 0)), Caption(step="start"))
+    assert frame.size == overlay.size
+    assert frame.width == 320
+    assert frame.crop((159, 0, 161, 3_000)).getcolors() == [(6_000, (200, 0, 0))]
 
 
 @pytest.mark.parametrize("kind", [ExportFormat.MP4, ExportFormat.GIF])
@@ -113,7 +113,7 @@ def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
     client.environment_json = LANDER
     result = export(client, kind, overlay=True)
     is_mp4 = kind is ExportFormat.MP4
-    pictures = mp4_pictures(result.path) if is_mp4 else gif_pictures(result.path)[0]
+    pictures = mp4_pictures(result.path) if is_mp4 else gif_frames(result.path)[0]
     width, height = Overlay(32, 24).size
     assert {picture.size for picture in pictures} == {(width, height + (height % 2) * is_mp4)}
     strips = {

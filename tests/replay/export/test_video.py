@@ -13,7 +13,7 @@ from mosaic.client.resimulation import SimulatedFrame, SimulationChecked
 from mosaic.contract.errors import UserError
 from mosaic.replay.export.export_request import ExportFormat
 from tests.replay.export.conftest import Export
-from tests.replay.stand_in import StandInClient, colour_of, drawn, undrawn
+from tests.replay.stand_in import StandInClient, colour_of, make_frame, make_missing_frame
 
 MP4, GIF = ExportFormat.MP4, ExportFormat.GIF
 Pixel = tuple[int, ...]
@@ -25,7 +25,7 @@ def mp4_pictures(path: Path) -> list[Image.Image]:
         return [frame.to_image() for frame in frames]
 
 
-def gif_pictures(path: Path) -> tuple[list[Image.Image], list[int]]:
+def gif_frames(path: Path) -> tuple[list[Image.Image], list[int]]:
     """The frames and their durations in ms."""
     pictures, durations = [], []
     with Image.open(path) as image:
@@ -65,7 +65,7 @@ def test_mp4_contains_every_frame(export: Export) -> None:
 def test_gif_contains_every_frame_in_colour(export: Export) -> None:
     """Exactly, and for ever."""
     result = export(StandInClient(steps=10), GIF)
-    pictures, durations = gif_pictures(result.path)
+    pictures, durations = gif_frames(result.path)
     assert len(pictures) == result.frames == 11
     assert durations == [40] * 11
     assert [pixel(picture, 16, 12) for picture in pictures] == [colour_of(k) for k in range(11)]
@@ -76,7 +76,7 @@ def test_gif_contains_every_frame_in_colour(export: Export) -> None:
 def test_delays_of_a_gif_add_up(export: Export) -> None:
     """30 fps is not a multiple of a GIF tick: rounding errors do not add up."""
     result = export(StandInClient(steps=29), GIF, fps=30)
-    durations = gif_pictures(result.path)[1]
+    durations = gif_frames(result.path)[1]
     assert set(durations) == {30, 40}
     assert sum(durations) == 1000
 
@@ -84,7 +84,7 @@ def test_delays_of_a_gif_add_up(export: Export) -> None:
 def test_gif_frame_rate_is_limited(export: Export) -> None:
     """At 200 fps three of four frames are skipped, but never the last."""
     result = export(StandInClient(steps=99), GIF, fps=50, speed=4)
-    pictures, durations = gif_pictures(result.path)
+    pictures, durations = gif_frames(result.path)
     assert len(pictures) == result.frames == pytest.approx(25, abs=1)
     assert set(durations) == {20}
     assert pixel(pictures[0], 1, 1) == colour_of(0)
@@ -119,18 +119,20 @@ def test_range_outside_episode(export: Export, steps: range) -> None:
 def test_odd_sizes(export: Export, kind: ExportFormat) -> None:
     """H.264 requires even sizes: the frame is padded."""
     client = StandInClient(steps=2)
-    client.draw = lambda index: drawn(index, width=33, height=25)
+    client.draw = lambda index: make_frame(index, width=33, height=25)
     result = export(client, kind)
-    pictures = mp4_pictures(result.path) if kind is MP4 else gif_pictures(result.path)[0]
+    pictures = mp4_pictures(result.path) if kind is MP4 else gif_frames(result.path)[0]
     assert pictures[1].size == ((34, 26) if kind is MP4 else (33, 25))
     assert is_near(pixel(pictures[1], 10, 10), colour_of(1))
 
 
 def test_frames_that_change_size(export: Export) -> None:
-    """Are fitted into the size of the first, with black around them."""
+    """They are fitted into the size of the first, with a black border."""
     client = StandInClient(steps=1)
-    client.draw = lambda index: drawn(index) if index == 0 else drawn(1, width=48, height=48)
-    pictures, _ = gif_pictures(export(client, GIF).path)
+    client.draw = lambda index: (
+        make_frame(index) if index == 0 else make_frame(1, width=48, height=48)
+    )
+    pictures, _ = gif_frames(export(client, GIF).path)
     assert [picture.size for picture in pictures] == [(32, 24), (32, 24)]
     assert pixel(pictures[1], 16, 12) == colour_of(1)
     assert pixel(pictures[1], 1, 12) == pixel(pictures[1], 30, 12) == (0, 0, 0)
@@ -140,17 +142,17 @@ def test_frames_that_change_size(export: Export) -> None:
 def test_grey_and_transparent_frames(export: Export, channels: int) -> None:
     """As they look on a screen."""
     client = StandInClient(steps=1)
-    client.draw = lambda index: drawn(index, channels=channels)
-    pictures, _ = gif_pictures(export(client, GIF).path)
+    client.draw = lambda index: make_frame(index, channels=channels)
+    pictures, _ = gif_frames(export(client, GIF).path)
     red = colour_of(1)[0]
     assert pixel(pictures[1], 5, 5) == ((red, red, red) if channels == 1 else colour_of(1))
 
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
 def test_episode_without_any_frame(export: Export, tmp_path: Path, kind: ExportFormat) -> None:
-    """Is an error with the reason and what works instead; no file is left."""
+    """An error with the reason and an alternative; no file is left."""
     client = StandInClient()
-    client.draw = undrawn
+    client.draw = make_missing_frame
     with pytest.raises(UserError, match="has no pictures") as caught:
         export(client, kind)
     assert "JSONL" in caught.value.remedy
@@ -158,14 +160,14 @@ def test_episode_without_any_frame(export: Export, tmp_path: Path, kind: ExportF
 
 
 def test_some_frames_missing(export: Export) -> None:
-    """The one before stands still; before the first, the first is shown."""
+    """The previous frame is repeated; before the first one, the first is used."""
     client = StandInClient(steps=4)
 
     def draw(index: int) -> SimulatedFrame:
-        return drawn(index) if index in (1, 3) else undrawn(index)
+        return make_frame(index) if index in (1, 3) else make_missing_frame(index)
 
     client.draw = draw
-    pictures, durations = gif_pictures(export(client, GIF).path)
+    pictures, durations = gif_frames(export(client, GIF).path)
     seen = [pixel(picture, 5, 5) for picture in pictures]
     assert seen == [colour_of(k) for k in (1, 1, 1, 3, 3)]
     assert sum(durations) == 5 * 40
@@ -191,7 +193,7 @@ def test_episode_without_steps(export: Export) -> None:
 
 
 def test_crashing_simulation(export: Export, tmp_path: Path) -> None:
-    """Its reason comes out, and no half a file stays."""
+    """Its error is raised, and no incomplete file is left."""
     client = StandInClient()
     client.breaks_at = 4
     with pytest.raises(UserError, match="crashed"):
@@ -202,7 +204,7 @@ def test_crashing_simulation(export: Export, tmp_path: Path) -> None:
 def test_frames_that_cannot_be_encoded(export: Export, tmp_path: Path) -> None:
     """They are reported with a remedy and leave no file."""
     client = StandInClient(steps=1)
-    client.draw = lambda index: drawn(index, width=20_000, height=2)
+    client.draw = lambda index: make_frame(index, width=20_000, height=2)
     with pytest.raises(UserError, match="20000 x 2 pixels cannot be encoded as MP4") as caught:
         export(client, ExportFormat.MP4)
     assert "JSONL" in caught.value.remedy

@@ -14,7 +14,7 @@ from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from tests.trainer.bundles.tiny_packages import write_wheel
 from tests.trainer.workers.worker_files import write_worker
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class Workshop:
@@ -76,7 +76,7 @@ def workshop(tmp_path: Path) -> Workshop:
 
 def eventually(condition: Callable[[], object]) -> None:
     """Waits until a condition holds, and fails when it does not within a generous limit."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline, "the condition did not come true"
         time.sleep(0.01)

@@ -36,7 +36,7 @@ def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
 def test_a_second_daemon_on_one_home_is_rejected(daemon: DaemonUnderTest) -> None:
     """It says which process and address have the home, and leaves the first one in peace."""
     second = DaemonUnderTest(daemon.folder)
-    told = second.refusal()
+    told = second.start_error()
     assert str(daemon.pid) in told["message"]
     assert daemon.address.rpartition("/")[2] in told["message"]
     assert "daemon stop" in told["remedy"]
@@ -121,7 +121,7 @@ def taken_port() -> Iterator[int]:
 def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, taken_port: int) -> None:
     """Rejected with the port and a remedy; no other port is chosen."""
     daemon = DaemonUnderTest(tmp_path)
-    told = daemon.refusal(port=str(taken_port))
+    told = daemon.start_error(port=str(taken_port))
     assert str(taken_port) in told["message"]
     assert "--port" in told["remedy"]
     assert not daemon.home.endpoint.exists()
@@ -147,7 +147,7 @@ def test_the_usual_port_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
 def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
     """Without TLS the token could be read on the way, so it does not even begin."""
-    told = DaemonUnderTest(tmp_path).refusal("--host", host)
+    told = DaemonUnderTest(tmp_path).start_error("--host", host)
     assert "TLS" in told["message"]
     assert "--tls-certificate" in told["remedy"]
 
@@ -178,7 +178,7 @@ def test_invalid_settings_are_reported(tmp_path: Path) -> None:
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.trainer.mkdir(parents=True)
     daemon.home.settings.write_text("max_runs = 0\n")
-    told = daemon.refusal()
+    told = daemon.start_error()
     assert "max_runs" in told["message"]
     assert told["code"] == "T301"
 
@@ -187,7 +187,7 @@ def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
     """A file where the home should be is named, with the way out."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.path.write_text("not a folder")
-    told = daemon.refusal()
+    told = daemon.start_error()
     assert str(daemon.home.path) in told["message"]
     assert "--home" in told["remedy"]
 

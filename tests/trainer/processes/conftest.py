@@ -12,7 +12,7 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.trainer.processes.launcher import launch
 from mosaic.trainer.processes.run_process import Exited, Running, observe
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 POLL_S = 0.005
 
 Eventually = Callable[[Callable[[], object]], None]
@@ -29,7 +29,7 @@ def eventually() -> Eventually:
     """Waits until a condition holds, and fails if it does not within a generous limit."""
 
     def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come true"
             time.sleep(POLL_S)

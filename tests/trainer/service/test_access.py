@@ -191,10 +191,10 @@ def test_tls_files_that_cannot_be_used(tmp_path: Path, certificate: tuple[Path, 
     missing = tmp_path / "missing.pem"
     for pair in ((public, missing), (missing, key), (key, public)):
         options = ("--tls-certificate", str(pair[0]), "--tls-key", str(pair[1]))
-        told = DaemonUnderTest(tmp_path).refusal(*options)
+        told = DaemonUnderTest(tmp_path).start_error(*options)
         assert told["code"] == "T392"
         assert "PEM" in told["remedy"]
-    assert DaemonUnderTest(tmp_path).refusal("--tls-key", str(key))["code"] == "T391"
+    assert DaemonUnderTest(tmp_path).start_error("--tls-key", str(key))["code"] == "T391"
 
 
 def test_streams_end_when_the_daemon_stops(daemon: DaemonUnderTest) -> None:

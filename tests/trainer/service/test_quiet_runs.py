@@ -16,7 +16,7 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.commit_signals import REGISTRY, CommitSignals
 from mosaic.trainer.service.watching import WatchServicer
 
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 _KEPT_EVENTS = 5
 _CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
 
@@ -57,7 +57,7 @@ async def _watch_a_quiet_run(path: Path) -> None:
         for number in range(4 * _KEPT_EVENTS):
             registry.looked.clear()
             await run_in_thread(registry.annotate, noisy, note=str(number))
-            assert await run_in_thread(registry.looked.wait, _PATIENCE_S)
+            assert await run_in_thread(registry.looked.wait, _TIMEOUT_S)
         await run_in_thread(registry.annotate, quiet, note="at last")
         event = await coming
         assert event.run_id == quiet
@@ -70,5 +70,5 @@ def _parts(registry: RunRegistry, commits: CommitSignals) -> Any:
 
 
 async def _next(events: AsyncIterator[pb.RunEvent]) -> pb.RunEvent:
-    async with asyncio.timeout(_PATIENCE_S):
+    async with asyncio.timeout(_TIMEOUT_S):
         return await anext(events)

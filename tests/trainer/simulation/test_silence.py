@@ -23,7 +23,7 @@ from tests.worker_sdk import helper_under_test
 
 pytestmark = pytest.mark.process
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class Clock:
@@ -82,7 +82,7 @@ def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> Re
         ScratchFolders(Home(tmp_path)),
         {},
         verify_only=False,
-        timeout_s=PATIENCE_S,
+        timeout_s=TIMEOUT_S,
         clock=clock,
     )
 
@@ -114,8 +114,8 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
     looks = clock.looks
     eventually(lambda: clock.looks > looks + 1)
     assert waiting.is_alive(), "no time has passed"
-    clock.now = PATIENCE_S + 1
-    waiting.join(PATIENCE_S)
+    clock.now = TIMEOUT_S + 1
+    waiting.join(TIMEOUT_S)
     (failure,) = failures
     assert failure.code == "T415"
     assert "no response for 60 s in step 6" in failure.message
@@ -129,11 +129,11 @@ def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
     parts: list[SimulationPart] = []
     waiting = threading.Thread(target=lambda: parts.append(until(simulation, Done)))
     waiting.start()
-    clock.now = 100 * PATIENCE_S
+    clock.now = 100 * TIMEOUT_S
     looks = clock.looks
     eventually(lambda: clock.looks > looks or not waiting.is_alive())
     simulation.ask(2, 3, 0)
-    waiting.join(PATIENCE_S)
+    waiting.join(TIMEOUT_S)
     (part,) = parts
     assert part.message == Done(request=2)
 
@@ -151,7 +151,7 @@ def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
         with simulation._position.open("r+b") as file:
             file.write(struct.pack("<qq", 2, next(steps)))
 
-    clock.seconds_per_look = 0.6 * PATIENCE_S
+    clock.seconds_per_look = 0.6 * TIMEOUT_S
     clock.at_each_look = take_a_step
     failures: list[UserError] = []
 
@@ -167,5 +167,5 @@ def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
     eventually(lambda: clock.looks > looks + 8 or not waiting.is_alive())
     assert waiting.is_alive(), failures
     clock.at_each_look = lambda: None
-    waiting.join(PATIENCE_S)
+    waiting.join(TIMEOUT_S)
     assert [failure.code for failure in failures] == ["T415"]

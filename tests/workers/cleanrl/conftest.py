@@ -13,7 +13,7 @@ from mosaic.contract.runs import RunRecord
 from tests.support.daemon import DaemonUnderTest
 
 OWN_ENVIRONMENTS = Path(__file__).parent / "own_environments"
-PATIENCE_S = 150
+TIMEOUT_S = 150
 
 
 class Training:
@@ -35,11 +35,11 @@ class Training:
         return self.client.submit(config).run_id
 
     def run(self, algo: str, env_id: str, total_timesteps: int, **fields: Any) -> RunRecord:
-        """To its end, however it ends."""
+        """Run it to its end, in any state."""
         return self.finished(self.submit(algo, env_id, total_timesteps, **fields))
 
     def finished(self, run_id: str) -> RunRecord:
-        return self.client.wait(run_id, timeout_s=PATIENCE_S)
+        return self.client.wait(run_id, timeout_s=TIMEOUT_S)
 
     def worker_pid(self, run_id: str) -> int:
         started = StartedRecord.read(self.daemon.home.run(run_id).started)

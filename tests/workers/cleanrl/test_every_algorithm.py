@@ -39,7 +39,7 @@ def environment_for(algo: str) -> str:
 
 
 def tiny_params(algo: str) -> dict[str, Any]:
-    """The smallest of whatever the learner has."""
+    """The smallest sizes for this learner."""
     tree = ast.parse((LEARNERS / f"{algo}.py").read_text("utf-8"))
     (args,) = [node for node in tree.body if getattr(node, "name", "") == "Args"]
     assert isinstance(args, ast.ClassDef)
@@ -58,7 +58,7 @@ def tiny_params(algo: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 def test_it_trains_and_its_checkpoint_plays(training: Training, algo: str) -> None:
-    """Numbers, files and a manifest of what is there; then an evaluation from the checkpoint."""
+    """Metrics, files and a manifest; then an evaluation from the checkpoint."""
     env_id = environment_for(algo)
     bundle = {"name": "cleanrl_worker", "extras": ["atari"] if kind_of(algo) else []}
     steps = 320 if kind_of(algo) else 512

@@ -36,7 +36,7 @@ def test_an_unsupported_action_space_is_an_error(
 
 
 def test_a_loss_of_nan_fails_the_run(training: Training) -> None:
-    """With the step, and the last good checkpoint, which is there."""
+    """With the step and the last good checkpoint."""
     run = training.run(
         "ppo",
         "treacherous:WithoutNumbers-v0",
@@ -53,7 +53,7 @@ def test_a_loss_of_nan_fails_the_run(training: Training) -> None:
 
 
 def test_a_missing_gpu_is_an_error(training: Training) -> None:
-    """The run is refused with what to do, instead of computing elsewhere silently."""
+    """The run fails with a remedy instead of using the CPU."""
     with pytest.raises(TrainerError) as caught:
         training.submit("ppo", "CartPole-v1", 100, resources={"gpus": 64})
 
@@ -74,7 +74,7 @@ def test_a_checkpoint_of_another_environment_is_rejected(training: Training) -> 
 
 
 def test_a_warm_start_with_a_network_of_another_size(training: Training) -> None:
-    """Says what differs, in a sentence."""
+    """The error names the difference."""
     made = training.run("ppo", "CartPole-v1", 512, params={"num_envs": 1, "num_steps": 64})
     checkpoint = training.checkpoint_id(made.run_id, "last.pt")
     run = training.run("ppo", "Acrobot-v1", 512, warm_start=checkpoint)

@@ -1,4 +1,4 @@
-"""Trainings that are stopped, paused, killed and gone on with."""
+"""Training runs that are stopped, paused, killed and resumed."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ LOSS = "losses/value_loss"
 
 
 def test_a_killed_run_is_resumed_exactly(training: Training) -> None:
-    """kill -9; resumed from its checkpoint it gives the same curve as one that ran through."""
+    """After SIGKILL, resuming gives the same curve as an uninterrupted run."""
     total = 12_800
     whole = training.run("ppo", "CartPole-v1", total, params=PARAMS, artifacts=EVERY)
     cut = training.submit("ppo", "CartPole-v1", total, params=PARAMS, artifacts=EVERY)
@@ -45,7 +45,7 @@ def test_a_killed_run_is_resumed_exactly(training: Training) -> None:
 
 
 def test_a_stopped_run_leaves_a_checkpoint(training: Training) -> None:
-    """SIGTERM to the worker ends it between two updates, with everything saved."""
+    """SIGTERM ends the worker between two updates, after saving."""
     run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
     eventually(lambda: training.client.stats(run).episodes > 3)
     os.kill(training.worker_pid(run), signal.SIGTERM)
@@ -69,7 +69,7 @@ def test_a_run_pauses_between_updates(training: Training) -> None:
 
 
 def test_a_checkpoint_on_request(training: Training) -> None:
-    """One can be had while the training goes on."""
+    """While the training continues."""
     run = training.submit("ppo", "CartPole-v1", LONG, params=PARAMS)
     eventually(lambda: training.client.stats(run).episodes > 3)
     training.client.control(run, {"cmd": "checkpoint"})

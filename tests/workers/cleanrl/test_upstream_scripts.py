@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `pip install cleanrl` brings; its metadata ask for an older Python than it needs."""
+    """The content of `pip install cleanrl`, whose metadata require an older Python than needed."""
     folder = tmp_path_factory.mktemp("checkout")
     options = ["--quiet", "--no-deps", "--ignore-requires-python", "--disable-pip-version-check"]
     subprocess.run(
@@ -46,7 +46,7 @@ def upstream(
 
 
 def test_cleanrls_dqn_runs_unmodified_and_replays(checkout: Path, upstream: Training) -> None:
-    """Its flags are parameters, its event files curves, its episodes exact, its files listed."""
+    """Flags become parameters, event files curves; episodes replay exactly; files are listed."""
     script = str(checkout / "cleanrl" / "dqn.py")
     (algorithm,) = upstream.client.describe("cleanrl_worker", script).algorithms
     assert {"buffer_size", "learning_starts", "train_frequency"} <= {

@@ -1,4 +1,4 @@
-"""The worker as a person uses it: trained by the daemon, replayed, evaluated, stopped, killed."""
+"""The worker as a user runs it: trained by the daemon, replayed, evaluated, stopped, killed."""
 
 import json
 import os
@@ -20,7 +20,7 @@ LAKE = (WORKER, "--algo", "q_learning", "--env", "FrozenLake-v1", "--env-arg", "
 
 @pytest.fixture
 def mosaic(tmp_path: Path, give_bundles: Callable[..., None]) -> Iterator[Mosaic]:
-    """On a home that has the worker's bundle."""
+    """On a home with the worker's bundle."""
     made = Mosaic(tmp_path)
     give_bundles(made.home, WORKER)
     yield made
@@ -28,8 +28,8 @@ def mosaic(tmp_path: Path, give_bundles: Callable[..., None]) -> Iterator[Mosaic
 
 
 @pytest.mark.parametrize("detail", ["columns", "all"])
-def test_what_it_learns_is_stored_replays_and_plays(mosaic: Mosaic, detail: str) -> None:
-    """Every episode is there, single ones replay exactly, and the table crosses the lake."""
+def test_a_training_is_stored_replayed_and_played(mosaic: Mosaic, detail: str) -> None:
+    """All episodes are stored, single ones replay exactly, and the table solves the lake."""
     run = mosaic.json("train", *LAKE, "--max-episodes", "1500", "--telemetry", detail)
     assert (run["state"], run["digest"]["episodes"]) == ("succeeded", 1_500), run["reason"]
     assert run["digest"]["rejects"] == 0
@@ -43,34 +43,34 @@ def test_what_it_learns_is_stored_replays_and_plays(mosaic: Mosaic, detail: str)
     assert evaluated["digest"]["mean_return"] == 1.0
 
 
-def test_a_dry_run_finds_mistakes_before_there_is_a_run(mosaic: Mosaic, tmp_path: Path) -> None:
-    """In the environment and in plans of one's own, and says so without a traceback."""
+def test_a_dry_run_finds_mistakes(mosaic: Mosaic, tmp_path: Path) -> None:
+    """In the environment and in the user's plans, without a traceback."""
     plans = tmp_path / "mine.asl"
     plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
-    for words, mistake in (
+    for text, mistake in (
         ("no argument 'is_slipery'", ("--env-arg", "is_slipery=false")),
         ("mine.asl, line 1 (+!train/1): `bach(B)`", ("--set", f"asl={plans}")),
     ):
-        asked = mosaic("train", *LAKE, *mistake, "--dry-run")
-        assert asked.returncode != 0
-        assert words in asked.stderr
-        assert "Traceback" not in asked.stderr
+        result = mosaic("train", *LAKE, *mistake, "--dry-run")
+        assert result.returncode != 0
+        assert text in result.stderr
+        assert "Traceback" not in result.stderr
     assert mosaic.json("runs", "list")["runs"] == []
 
 
-def test_two_agents_talk_through_a_server_of_their_own(mosaic: Mosaic) -> None:
-    """A coach sets the goals; the embedded server is gone with the run."""
+def test_two_agents_use_an_embedded_server(mosaic: Mosaic) -> None:
+    """A coach sets the goals; the server ends with the run."""
     talk = ("--set", "xmpp=embedded", "--set", "team=coach")
     run = mosaic.json("train", *LAKE, "--max-episodes", "300", *talk)
     assert run["state"] == "succeeded", run["reason"]
-    said = " ".join(run["output_tail"])
-    assert "messages through XMPP" in said
-    assert "coach is done" in said
+    output = " ".join(run["output_tail"])
+    assert "messages through XMPP" in output
+    assert "coach is done" in output
 
 
 @pytest.mark.parametrize("detail", ["columns", "all"])
-def test_two_learners_are_told_apart(mosaic: Mosaic, detail: str) -> None:
-    """Episodes, steps and curves say whose they are, and those of both replay exactly."""
+def test_two_learners_are_distinguished(mosaic: Mosaic, detail: str) -> None:
+    """Episodes, steps and curves have agent ids, and all replay exactly."""
     pair = ("--set", "team=pair", "--max-episodes", "200", "--telemetry", detail)
     run = mosaic.json("train", *LAKE[:-2], *pair)
     assert (run["state"], run["digest"]["rejects"]) == ("succeeded", 0), run["reason"]
@@ -96,15 +96,15 @@ def test_two_learners_are_told_apart(mosaic: Mosaic, detail: str) -> None:
     series = mosaic.json("telemetry", run_id, "metrics")["series"]
     returns = [each["agent_id"] for each in series if each["name"] == "charts/episodic_return"]
     assert sorted(returns) == ["learner", "learner2"]
-    asked = ("telemetry", run_id, "metrics", "charts/episodic_return")
-    refused = mosaic(*asked)
+    result = ("telemetry", run_id, "metrics", "charts/episodic_return")
+    refused = mosaic(*result)
     assert "reported by learner and learner2." in refused.stderr
     assert "--agent learner." in refused.stderr
-    assert mosaic.json(*asked, "--agent", "learner2")["points"] > 0
+    assert mosaic.json(*result, "--agent", "learner2")["points"] > 0
 
 
-def test_it_pauses_goes_on_and_its_death_is_told(mosaic: Mosaic) -> None:
-    """Nothing is stepped while paused; killed, it ends as failed, with all that it wrote."""
+def test_pause_resume_and_kill(mosaic: Mosaic) -> None:
+    """No steps while paused; a killed run fails and keeps all its lines."""
     slowly = ("--set", "steps_per_second=500", "--detach")
     run_id = mosaic.json("train", *LAKE, "--max-episodes", "1000000", *slowly)["run_id"]
     steps_of(mosaic, run_id, more_than=0)
@@ -128,7 +128,7 @@ def state_of(mosaic: Mosaic, run_id: str) -> Any:
 
 
 def steps_of(mosaic: Mosaic, run_id: str, more_than: int) -> None:
-    """Waits until the run has stored more steps than that."""
+    """Wait until the run has more stored steps."""
     deadline = time.monotonic() + DEADLINE_S
     while state_of(mosaic, run_id)["digest"]["steps"] <= more_than:
         assert time.monotonic() < deadline, "it takes no steps"

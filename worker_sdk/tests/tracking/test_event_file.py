@@ -30,7 +30,7 @@ class EventFileTest(unittest.TestCase):
         self.addCleanup(self.events.close)
 
     def records(self) -> list[bytes]:
-        """The messages, after a look at every length and checksum."""
+        """The messages, after checking every length and checksum."""
         self.events.flush()
         (path,) = self.folder.iterdir()
         self.assertTrue(path.name.startswith("events.out.tfevents."))
@@ -45,13 +45,13 @@ class EventFileTest(unittest.TestCase):
         return found
 
     def test_a_file_begins_with_the_version_of_its_format(self) -> None:
-        """On the disk at once, so that a reader knows what the file is."""
+        """On disk at once, so that readers recognise the file."""
         (path,) = self.folder.iterdir()
         self.assertTrue(path.read_bytes())
         self.assertTrue(self.records()[0].endswith(b"\x1a\x0dbrain.Event:2"))
 
-    def test_a_value_is_where_its_message_has_it(self) -> None:
-        """The step, the tag and the number; the second of a curve like the first."""
+    def test_scalars_are_encoded(self) -> None:
+        """Step, tag and number, for the first and later values of a curve."""
         self.events.scalars({"charts/success_rate": 0.25}, 300)
         self.events.scalars({"charts/success_rate": 0.5}, 301)
         _, first, second = self.records()
@@ -60,7 +60,7 @@ class EventFileTest(unittest.TestCase):
         self.assertTrue(second.endswith(b"charts/success_rate\x15" + struct.pack("<f", 0.5)))
         self.assertEqual(len(first), len(second))
 
-    def test_numbers_that_the_format_lacks_are_the_nearest_it_has(self) -> None:
+    def test_out_of_range_numbers_are_clamped(self) -> None:
         """Large ones are infinite, and a negative step takes ten bytes, as in protobuf."""
         self.events.scalars({"large": 1e300, "low": -1e300, "odd": math.nan}, -1)
         message = self.records()[1]
@@ -69,8 +69,8 @@ class EventFileTest(unittest.TestCase):
         self.assertIn(b"odd\x15" + struct.pack("<f", math.nan), message)
         self.assertIn(b"\x10" + b"\xff" * 9 + b"\x01", message)
 
-    def test_a_text_is_for_the_plugin_that_shows_texts(self) -> None:
-        """As a tensor of one text."""
+    def test_texts_are_encoded_for_the_text_plugin(self) -> None:
+        """As a tensor of one string."""
         self.events.text("hyperparameters", "|param|value|")
         message = self.records()[1]
         self.assertIn(b"hyperparameters/text_summary", message)

@@ -34,7 +34,7 @@ class TrackedRunTest(unittest.TestCase):
         return worker
 
     def test_one_call_is_telemetry_and_an_event_file(self) -> None:
-        """The file is whole when the run says goodbye."""
+        """The file is complete at the end of the run."""
         worker = self.run_worker()
         (metric,) = worker.events("metric")
         self.assertEqual(metric["values"], {"charts/SPS": 5.0, "losses/value_loss": 0.25})
@@ -44,8 +44,8 @@ class TrackedRunTest(unittest.TestCase):
         (file,) = (worker.folder / artifact["path"]).iterdir()
         self.assertIn(b"losses/value_loss\x15", file.read_bytes())
 
-    def test_a_run_may_want_telemetry_alone(self) -> None:
-        """Then that is all there is."""
+    def test_a_run_without_trackers_has_telemetry_only(self) -> None:
+        """No other files are written."""
         worker = self.run_worker(tensorboard={"enabled": False})
         self.assertTrue(worker.events("metric"))
         self.assertEqual(worker.events("artifact"), [])

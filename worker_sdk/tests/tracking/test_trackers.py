@@ -1,4 +1,4 @@
-"""Trackers: what is written for whom, and what is said where that cannot be."""
+"""Trackers: what is written, and the messages if a tracker is unavailable."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def init(**given):
 """Stands for wandb, whose own tests are where it is installed."""
 
 
-class Heard:
-    """A listener that keeps what it hears."""
+class RecordingListener:
+    """A listener that keeps its messages."""
 
     should_stop = False
 
@@ -73,7 +73,7 @@ class Heard:
         self.directory = directory
         self.artifacts: list[tuple[str, str]] = []
         self.links: list[tuple[str, str]] = []
-        self.words: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
 
     def artifact(self, kind: str, path: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
         self.artifacts.append((kind, path))
@@ -82,7 +82,7 @@ class Heard:
         self.links.append((kind, url))
 
     def log_message(self, level: str, message: str) -> None:
-        self.words.append((level, message))
+        self.messages.append((level, message))
 
 
 class TrackersTest(unittest.TestCase):
@@ -90,11 +90,11 @@ class TrackersTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.heard = Heard(self.folder / "run")
+        self.listener = RecordingListener(self.folder / "run")
 
     def trackers(self, **settings: Any) -> Trackers:
         settings = {"name": "a-run", "parameters": PARAMETERS, **settings}
-        trackers = Trackers(self.heard, TrackingSettings(**settings))
+        trackers = Trackers(self.listener, TrackingSettings(**settings))
         self.addCleanup(trackers.close)
         return trackers
 
@@ -104,18 +104,18 @@ class TrackersTest(unittest.TestCase):
 
 
 class EventFileTest(TrackersTest):
-    def test_the_parameters_are_there_from_the_first_moment(self) -> None:
-        """A run that is killed has them too; the folder is announced once."""
+    def test_the_parameters_are_written_at_the_start(self) -> None:
+        """Also for a run that is killed; the folder is announced once."""
         trackers = self.trackers()
         table = b"|param|value|\n|-|-|\n|env_id|CartPole-v1|\n|seed|7|"
         self.assertIn(table, self.event_file())
         trackers.close()
         trackers.close()
-        self.assertEqual(self.heard.artifacts, [("tensorboard", "runs/a-run")])
-        self.assertEqual(self.heard.words, [])
+        self.assertEqual(self.listener.artifacts, [("tensorboard", "runs/a-run")])
+        self.assertEqual(self.listener.messages, [])
 
     def test_numbers_of_any_kind_are_written(self) -> None:
-        """Whole ones, true and false, and what only turns into a number when asked."""
+        """Integers, booleans, and objects that convert to a number."""
         number = mock.Mock(__float__=lambda _: 0.5, __int__=lambda _: 3)
         trackers = self.trackers()
         trackers.scalars({"odd": number, "whole": 1, "flag": True}, number)
@@ -123,26 +123,26 @@ class EventFileTest(TrackersTest):
         for name in (b"odd\x15", b"whole\x15", b"flag\x15"):
             self.assertIn(name, self.event_file())
 
-    def test_nothing_is_written_that_nobody_wants(self) -> None:
-        """Nor said."""
+    def test_disabled_trackers_write_nothing(self) -> None:
+        """And log nothing."""
         trackers = self.trackers(tensorboard=False)
         trackers.scalars({"charts/SPS": 1.0}, 1)
         trackers.close()
-        self.assertFalse(self.heard.directory.exists())
-        self.assertEqual(self.heard.artifacts + self.heard.words, [])
+        self.assertFalse(self.listener.directory.exists())
+        self.assertEqual(self.listener.artifacts + self.listener.messages, [])
 
-    def test_a_folder_that_cannot_be_made_is_told(self) -> None:
-        """And the training goes on."""
-        self.heard.directory.write_text("a file where the folder should be")
+    def test_a_folder_that_cannot_be_created_is_a_warning(self) -> None:
+        """The training continues."""
+        self.listener.directory.write_text("a file where the folder should be")
         trackers = self.trackers()
         trackers.scalars({"charts/SPS": 1.0}, 1)
-        [(level, message)] = self.heard.words
+        [(level, message)] = self.listener.messages
         self.assertEqual(level, "warning")
         self.assertEqual(message, "The TensorBoard event file cannot be created: Not a directory.")
 
     @unittest.skipUnless(Path("/dev/full").exists(), "there is no file that is always full")
     def test_a_full_disk_ends_the_file_and_not_the_training(self) -> None:
-        """It is said once."""
+        """With one message."""
         trackers = self.trackers()
         events: Any = trackers._events
         with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - needs no buffer
@@ -150,7 +150,7 @@ class EventFileTest(TrackersTest):
             events._file._file = full
             for step in range(3):
                 trackers.scalars({"charts/SPS": 1.0}, step)
-        [(_, message)] = self.heard.words
+        [(_, message)] = self.listener.messages
         self.assertIn("cannot be written: No space left", message)
 
 
@@ -170,64 +170,64 @@ class WandbTest(TrackersTest):
         importlib.invalidate_caches()
 
     def rows(self) -> list[Any]:
-        path = self.heard.directory / "wandb" / "offline-run-abc" / "rows"
+        path = self.listener.directory / "wandb" / "offline-run-abc" / "rows"
         return [json.loads(line) for line in path.read_text().splitlines()]
 
     def test_every_step_is_a_row(self) -> None:
-        """The folder is announced, the run has its name, and what wandb prints is no answer."""
+        """The folder is announced, the run has its name, and output of wandb is ignored."""
         trackers = self.trackers(tensorboard=False, wandb=OFFLINE)
         for step in range(3):
             trackers.scalars({"charts/SPS": 100.0 + step}, step)
             trackers.scalars({"losses/value_loss": 0.5}, step)
         trackers.close()
-        self.assertEqual(self.heard.words, [])
-        self.assertEqual(self.heard.artifacts, [("wandb", "wandb/offline-run-abc")])
-        self.assertEqual(self.heard.links, [])
+        self.assertEqual(self.listener.messages, [])
+        self.assertEqual(self.listener.artifacts, [("wandb", "wandb/offline-run-abc")])
+        self.assertEqual(self.listener.links, [])
         expected = [
             [n, {"charts/SPS": 100.0 + n, "losses/value_loss": 0.5, "global_step": n}]
             for n in range(3)
         ]
         self.assertEqual(self.rows(), [*expected, "finished"])
-        order = json.loads((self.heard.directory / "wandb/offline-run-abc/order").read_text())
+        order = json.loads((self.listener.directory / "wandb/offline-run-abc/order").read_text())
         self.assertEqual((order["project"], order["name"]), ("tests", "a-run"))
         self.assertEqual((order["group"], order["config"]), ("CartPole-v1-ppo", PARAMETERS))
 
-    def test_a_run_that_breaks_says_so_in_a_line(self) -> None:
-        """The training goes on, and what comes later is nobody's."""
+    def test_a_broken_wandb_run_is_one_warning(self) -> None:
+        """The training continues, and later values are dropped."""
         trackers = self.trackers(tensorboard=False, wandb=OFFLINE)
         trackers.scalars({"break": 1.0}, 1)
         trackers.scalars({"charts/SPS": 1.0}, 2)
         trackers.close()
-        said = "Weights & Biases stopped tracking: the disk is full"
-        self.assertEqual(self.heard.words, [("warning", said)])
+        message = "Weights & Biases stopped tracking: the disk is full"
+        self.assertEqual(self.listener.messages, [("warning", message)])
 
     def test_without_a_key_it_is_offline_with_the_reason(self) -> None:
-        """And with how to upload it later."""
+        """And with the command that uploads it later."""
         del os.environ["WANDB_API_KEY"]
         trackers = self.trackers(tensorboard=False, wandb=OFFLINE._replace(mode="online"))
         trackers.close()
-        [(_, message)] = self.heard.words
+        [(_, message)] = self.listener.messages
         self.assertIn("runs offline, because WANDB_API_KEY is not set", message)
-        self.assertIn(f"`wandb sync {self.heard.directory}/wandb/offline-run-*`", message)
-        self.assertEqual(self.heard.artifacts, [("wandb", "wandb/offline-run-abc")])
+        self.assertIn(f"`wandb sync {self.listener.directory}/wandb/offline-run-*`", message)
+        self.assertEqual(self.listener.artifacts, [("wandb", "wandb/offline-run-abc")])
 
     def test_a_mode_of_the_environment_can_turn_it_off(self) -> None:
-        """Where the run says no other; nothing is started or said."""
+        """Unless the run sets a mode; nothing is started or logged."""
         os.environ["WANDB_MODE"] = "disabled"
         self.trackers(tensorboard=False, wandb=WandbSettings()).close()
         self.trackers(tensorboard=False, wandb=WandbSettings(mode="disabled")).close()
-        self.assertFalse((self.heard.directory / "wandb").exists())
-        self.assertEqual(self.heard.words, [])
+        self.assertFalse((self.listener.directory / "wandb").exists())
+        self.assertEqual(self.listener.messages, [])
 
     def test_without_the_package_the_extra_is_named(self) -> None:
-        """A folder of W&B's own in the current directory is no package."""
+        """A folder `wandb` in the current directory is not the package."""
         for found in (None, ModuleSpec("wandb", None)):
             with mock.patch("importlib.util.find_spec", return_value=found):
                 self.trackers(tensorboard=False, wandb=OFFLINE, bundle="my_worker").close()
-            (level, message) = self.heard.words.pop()
+            (level, message) = self.listener.messages.pop()
             self.assertEqual(level, "warning")
             self.assertIn("install the extra `wandb` of the bundle my_worker", message)
-        self.assertEqual(self.heard.words, [])
+        self.assertEqual(self.listener.messages, [])
 
 
 class SettingsTest(unittest.TestCase):
@@ -236,16 +236,16 @@ class SettingsTest(unittest.TestCase):
             RunConfig("train", "ppo", "ALE/Pong-v5", {}, 3, 10, None, {"rate": 0.5}, raw)
         )
 
-    def test_by_default_there_are_event_files_alone(self) -> None:
-        """Under the name that the protocol wants, which is no path."""
+    def test_by_default_only_event_files_are_written(self) -> None:
+        """In the folder of the protocol, which is not a path of the run's configuration."""
         settings = self.settings()
         self.assertTrue(settings.tensorboard)
         self.assertIsNone(settings.wandb)
         self.assertRegex(settings.name, r"^ALE-Pong-v5__ppo__3__\d+$")
         self.assertEqual(settings.parameters["rate"], 0.5)
 
-    def test_everything_can_be_chosen(self) -> None:
-        """As the run's artifacts say."""
+    def test_trackers_follow_the_artifacts_of_the_run(self) -> None:
+        """Each can be enabled."""
         wandb = {"enabled": True, "project": "p", "entity": "e", "mode": "offline", "proxy": "x"}
         artifacts = {"tensorboard": {"enabled": False}, "wandb": wandb}
         settings = self.settings(worker="w", artifacts=artifacts)

@@ -1,4 +1,4 @@
-"""What is known of Weights & Biases without its package: rows, keys, servers and proxies."""
+"""Weights & Biases without its package: rows, keys, servers and proxies."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def free_port() -> int:
 
 class RowTest(unittest.TestCase):
     def test_values_of_a_step_are_one_row(self) -> None:
-        """However many lines they came in; what comes late is kept with the newest row."""
-        told = [(1, {"a": 1.0}), (1, {"b": 2.0}), (5, {"a": 3.0}), (4, {"c": 4.0}), (6, {"a": 5.0})]
-        lines = io.StringIO("".join(json.dumps(each) + "\n" for each in told))
+        """From any number of lines; late values are added to the newest row."""
+        sent = [(1, {"a": 1.0}), (1, {"b": 2.0}), (5, {"a": 3.0}), (4, {"c": 4.0}), (6, {"a": 5.0})]
+        lines = io.StringIO("".join(json.dumps(each) + "\n" for each in sent))
         rows = list(merge_steps(lines))
         self.assertEqual(
             rows, [(1, {"a": 1.0, "b": 2.0}), (5, {"a": 3.0, "c": 4.0}), (6, {"a": 5.0})]
@@ -39,8 +39,8 @@ class ReachTest(unittest.TestCase):
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
             return why_not_online()
 
-    def test_a_key_and_a_server_that_answers_are_all_it_takes(self) -> None:
-        """Each that is missing is the reason."""
+    def test_online_needs_a_key_and_a_server(self) -> None:
+        """If one is missing, it is the reason."""
         self.assertIn("WANDB_API_KEY is not set", self.reason())
         nobody = f"http://127.0.0.1:{free_port()}"
         self.assertIn(
@@ -51,7 +51,7 @@ class ReachTest(unittest.TestCase):
             self.assertEqual(self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=there), "")
 
     def test_a_proxy_is_used_only_when_the_run_names_one(self) -> None:
-        """What a password is in, comes by the environment, and does not reach the training."""
+        """One with a password comes from the environment, and the training does not get it."""
         vpn = f"http://127.0.0.1:{free_port()}"
         variables = {**self.environment, "WANDB_API_KEY": KEY, "WANDB_VPN_HTTPS_PROXY": vpn}
         with mock.patch.dict(os.environ, variables, clear=True):

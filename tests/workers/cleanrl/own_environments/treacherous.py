@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 
 class WithoutNumbers(gym.Env[Any, Any]):
-    """Its rewards are no numbers after a while."""
+    """Its rewards become NaN after a while."""
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
     action_space = spaces.Discrete(2)

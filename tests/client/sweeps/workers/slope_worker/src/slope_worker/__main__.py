@@ -1,6 +1,6 @@
-"""Its score rises by `slope` a point, at the pace asked for.
+"""A score that rises by `slope` per point, at the given rate.
 
-Other shapes: `fall` tells a falling score and never ends by itself, `nan` none that is a number,
+Other shapes: `fall` reports a falling score and never ends, `nan` a score that is not a number,
 `crash` fails at once.
 """
 
