@@ -2,8 +2,8 @@
 
     benchmarks/run bdi_learning [--seeds N] [--world WORDS]
 
-`mosaic train` and then `mosaic evaluate`, as typed on the command line, against the first hundred
-episodes of the same trainings.
+Runs `mosaic train` and then `mosaic evaluate`, and compares with the first hundred episodes of the
+same training runs.
 """
 
 import argparse

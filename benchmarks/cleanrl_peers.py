@@ -1,7 +1,7 @@
 """Our learners, CleanRL's scripts and Stable-Baselines3's, each as a separate process.
 
-All three print CleanRL's lines, which the speed and the returns are read from: the speed is what
-the program itself counted, without the time it takes to import torch. One thread each.
+All three print CleanRL's lines, from which speed and returns are read: the speed is counted by the
+program itself, without the import of torch. One thread each.
 """
 
 import argparse

@@ -4,9 +4,9 @@
 
 The same hyperparameters (CleanRL's), one torch thread, each side a separate process; the sides
 alternate with a new seed each, and ratios are medians over neighbouring rounds. CleanRL's script is
-run as it is, from a checkout or from the package `cleanrl` of `--upstream-python`; its figure is
-the last `SPS:` that it prints itself, as ours is. Stable-Baselines3 takes part where
-`--sb3-python` has it. A peer that is not there is left out.
+unmodified, from a checkout or from the package `cleanrl` of `--upstream-python`. The speed of both
+is the last `SPS:` that they print. Stable-Baselines3 is included if `--sb3-python` has it; missing
+peers are omitted.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Trains with Stable-Baselines3 and prints CleanRL's lines; started by `cleanrl_peers`.
 
-The one argument is a JSON object: algo, env_id, steps, seed and settings; of these `net_arch` and
-`activation` are the network's, and `action_noise` a deviation, as a share of half the range.
+The argument is a JSON object: algo, env_id, steps, seed and settings. Of the settings, `net_arch`
+and `activation` describe the network, and `action_noise` is a standard deviation relative to half
+the range.
 """
 
 import json

@@ -3,9 +3,9 @@
     benchmarks/run emit [--steps N]
 
 The loop is the usual one (random actions, slippery ice) and runs in a child process whose stdout
-is a file opened for appending, as the supervisor does it. The variants alternate, many times
-each; the table shows the fastest round and the median of the ratios between turns that are
-neighbours in time. Also: scalars emitted per second.
+is a file opened for appending, as under the supervisor. The variants alternate, many times each;
+the table shows the fastest round and the median ratio of neighbouring rounds. Also: scalars emitted
+per second.
 """
 
 import argparse

@@ -3,9 +3,9 @@
     benchmarks/run frame_lane [--seconds S]
 
 One process writes as fast as it can; another reads the newest frame 60 times a second, in every
-second round. The table shows the medians over all turns; the reader's price is the median of the
-ratios between turns that are neighbours in time, once by the clock and once by the writer's own
-processor time, which others on a busy machine do not touch. Every frame that was read is checked.
+second round. The table shows the medians over all rounds; the overhead of the reader is the median
+ratio of neighbouring rounds, in wall time and in CPU time of the writer, which does not depend on
+other processes. Every frame that was read is checked.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
     benchmarks/run key_to_frame [--keys N]
 
-The session is played through the daemon by a `SessionController`, as the window plays it, and once
-more by a worker whose control pipe is written directly. Both are measured in turns, the other one
-standing still; keys come at random moments of the tick. A frame is there when the frame file, read
-as the window reads it, has one that carries the action's number.
+The session is controlled through the daemon by a `SessionController`, as in the window, and by
+writing directly to the control pipe of a worker. Both alternate, with the other one paused; keys
+are pressed at random times within a tick. The latency ends when the frame file, read as in the
+window, has a frame with the action's number.
 """
 
 import argparse

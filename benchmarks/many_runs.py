@@ -3,9 +3,9 @@
 python benchmarks/many_runs.py [RUNS] [LINES_PER_SECOND] [SECONDS]
 
 The latency of a line is measured from its own timestamp until a subscriber receives it.
-One process follows all the runs, as the window does; its own slowness counts.
-Starting fifty interpreters takes all processors for a while. The goal is about runs that go, so
-lines count from the moment when all of them do; the figures of all lines stand beside them.
+One process follows all runs, as the window does; its own delay counts.
+Starting fifty interpreters uses all CPUs for a while. The goal is for running workers, so lines
+count once all of them run; the numbers for all lines are shown as well.
 """
 
 import sys

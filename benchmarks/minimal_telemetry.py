@@ -2,11 +2,11 @@
 
     benchmarks/run minimal_telemetry [--python PATH …] [--turns N]
 
-The script is a PPO loop as CleanRL writes it (SyncVectorEnv, torch, Adam), once with environments
-that `gymnasium.make` made and once with those that it made with the instruments in place, which
-record what an exact replay needs. Each turn is a rollout and its update; the two alternate, and
-the table shows the quickest turn and the median of the ratios between neighbours in time. It is
-done in the bundles of CleanRL's own scripts (gymnasium 0.29) and of our learners (1.x).
+The script is a PPO loop in CleanRL's style (SyncVectorEnv, torch, Adam), with and without the
+instrumentation of `gymnasium.make`, which records what an exact replay needs. Each round is a
+rollout and its update; both variants alternate, and the table shows the fastest round and the
+median ratio of neighbouring rounds. Runs in the bundles of CleanRL's own scripts (gymnasium 0.29)
+and of our learners (1.x).
 """
 
 import argparse

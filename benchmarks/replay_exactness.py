@@ -2,10 +2,10 @@
 
     benchmarks/run replay_exactness [--episodes N]
 
-For each of thirteen environments a process records episodes with random actions, alone (the first
-seeded, the others as they come) and as a vector environment in both autoreset modes. The
-lines go through the store, and a new process plays what comes out of it. The peer is the usual way
-of "replaying" an episode: the run's seed and the recorded actions in a new environment.
+For each of thirteen environments a process records episodes with random actions, alone (only the
+first one seeded) and as a vector environment in both autoreset modes. The lines are stored, and a
+new process replays the stored recordings. The baseline is the usual way of "replaying" an episode:
+the run's seed and the recorded actions in a new environment.
 """
 
 import argparse

@@ -3,8 +3,8 @@
     benchmarks/run resimulation [--steps N] [--passes N]
 
 The limit is a plain loop of `step` and `render` over the same actions in one process. Both sides
-alternate, so that load affects both alike; the table shows the medians, the share is the
-median of the ratios between neighbours in time. Through the daemon, each frame is rendered by the
+alternate, so that load affects both alike; the table shows the medians, and the median ratio of
+neighbouring rounds. Through the daemon, each frame is rendered by the
 helper process, compressed, sent, and decompressed by the client.
 """
 

@@ -4,9 +4,9 @@
 
 The loop is the usual one (random actions, resets without a seed) on CartPole and on slippery
 FrozenLake, with everything that an exact replay needs: the random state at each reset, episode
-lines and, as the detail says, steps. It runs in a child process whose stdout is a file opened for
-appending, as the supervisor does it. The details are measured in turns, many times each; the table
-shows the fastest turn and the median of the ratios between turns that are neighbours in time.
+lines and, depending on the detail, steps. It runs in a child process whose stdout is a file opened
+for appending, as under the supervisor. The details alternate, many times each; the table shows the
+fastest round and the median ratio of neighbouring rounds.
 """
 
 import argparse

@@ -2,10 +2,9 @@
 
 benchmarks/run window_charts [--frames N] [--seconds S] [--platform xcb]
 
-The baselines are pyqtgraph alone: with the same points, already thinned out, for panning and
-zooming; with all points in memory already for the opening; with new points ten times a second, in
-as many plots, for what is live. On a busy machine trust processor time; wall time is shown beside
-it.
+The baselines are pyqtgraph alone: with the same downsampled points for panning and zooming, with
+all points in memory for the opening, and with new points ten times a second in as many plots for
+the live runs. On a busy machine compare CPU time; wall time is shown as well.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 benchmarks/run window_tables [--rows N] [--turns N] [--platform xcb]
 
-The rows are in a store behind a daemon, as those of any run. A run with a thousand rows is shown in
-turn with it.
+The rows are in a store behind a daemon, as for any run. It alternates with a run of a thousand
+rows.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Synthetic telemetry: step lines of CartPole, as a worker would write them.
 
-The observations come from the real equations, rounded to the 32-bit floats that gymnasium gives,
+The observations come from the real equations, rounded to the 32-bit floats of gymnasium,
 because random digits would compress differently.
 """
 

@@ -5,7 +5,8 @@
 
 Names are those that Python code defines: modules, functions, classes, arguments, variables and
 attributes. Texts are docstrings, comments, strings of several words, and Markdown outside of code.
-Tests and generated files are skipped. `language_allowed.toml` has the checked paths and exceptions.
+Other strings of tests are data and not checked. Generated files are skipped.
+`language_allowed.toml` has the checked paths and the exceptions.
 """
 
 import argparse
@@ -163,7 +164,8 @@ def scan_file(path: Path, shown: str) -> Iterator[Finding]:
     if path.suffix == ".py":
         tree = ast.parse(source)
         names = [(1, path.stem), *_defined_names(tree)]
-        texts = [*_strings(tree), *_comments(source)]
+        strings = _docstrings(tree) if "tests" in Path(shown).parts else _strings(tree)
+        texts = [*strings, *_comments(source)]
     else:
         names, texts = [], list(_prose(source))
     for check, items in ((check_name, names), (check_text, texts)):
@@ -194,6 +196,14 @@ def _strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            docstring = ast.get_docstring(node)
+            if docstring is not None:
+                yield node.body[0].lineno, docstring
+
+
 def _comments(source: str) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -210,17 +220,12 @@ def _prose(source: str) -> Iterator[tuple[int, str]]:
 
 
 def list_files(root: Path, checked: Sequence[str]) -> list[Path]:
-    """Return the modules and pages of the checked paths, without tests and generated code."""
+    """Return the modules and pages of the checked paths, without generated code."""
     files: set[Path] = set()
     for entry in checked:
         path = root / entry
         files.update([path] if path.is_file() else [*path.rglob("*.py"), *path.rglob("*.md")])
-    return [
-        path
-        for path in sorted(files)
-        if "tests" not in path.relative_to(root).parts
-        and not path.stem.endswith(("_pb2", "_pb2_grpc"))
-    ]
+    return [path for path in sorted(files) if not path.stem.endswith(("_pb2", "_pb2_grpc"))]
 
 
 def scan(root: Path, config: Config, paths: Sequence[str] = ()) -> list[Finding]:

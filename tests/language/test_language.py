@@ -153,13 +153,12 @@ def scan(root: Path) -> set[tuple[str, int, str]]:
     return {(finding.path, finding.line, finding.phrase) for finding in findings}
 
 
-def test_places_that_are_checked(tmp_path: Path) -> None:
-    """All definitions, docstrings, strings and comments; keys and tests are not."""
+def test_definitions_and_texts_are_checked(tmp_path: Path) -> None:
+    """All definitions, docstrings, strings and comments; keys are not."""
     root = make_checkout(
         tmp_path,
         'checked = ["package"]',
         run_papers_dot_py=MODULE,
-        tests__test_deeds_dot_py=MODULE,
         rpc_pb2_dot_py=MODULE,
     )
     path = "package/run_papers.py"
@@ -168,6 +167,18 @@ def test_places_that_are_checked(tmp_path: Path) -> None:
         (path, 1, "papers"), (path, 1, "told"), (path, 2, "words"), (path, 4, "deed"),
         (path, 5, "judge"), (path, 5, "wish"), (path, 6, "news"), (path, 6, "is no number"),
         (path, 6, "nobody"), (path, 7, "verdict"),
+    }  # fmt: skip
+
+
+def test_strings_of_tests_are_not_checked(tmp_path: Path) -> None:
+    """They are test data; names, docstrings and comments are checked."""
+    root = make_checkout(tmp_path, 'checked = ["package"]', tests__test_deeds_dot_py=MODULE)
+    path = "package/tests/test_deeds.py"
+
+    assert scan(root) == {
+        (path, 1, "deeds"), (path, 1, "told"), (path, 2, "words"), (path, 4, "deed"),
+        (path, 5, "judge"), (path, 5, "wish"), (path, 6, "news"), (path, 6, "nobody"),
+        (path, 7, "verdict"),
     }  # fmt: skip
 
 

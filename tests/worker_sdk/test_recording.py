@@ -109,7 +109,7 @@ def test_each_detail_level_records_what_it_promises(recording: Recording, detail
     if detail == "off":
         assert written == {"step": 0, "columns": 0}
     else:
-        assert 0 <= running < 100  # of the episode that goes on
+        assert 0 <= running < 100  # of the unfinished episode
         assert bool(written["step"]) == (detail in ("all", "sampled"))
         assert bool(written["columns"]) == (detail in ("sampled", "columns"))
     starts = [line for line in recording.lines("episode_start", "episode") if "episode" in line]

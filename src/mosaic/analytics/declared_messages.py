@@ -1,6 +1,6 @@
 """Creates protocol buffer classes from a short declaration, without generated code.
 
-Only the required fields are declared; protobuf skips all others. A module of its own because the
+Only the required fields are declared; protobuf skips all others. A separate module because the
 TensorBoard and the W&B reader share it.
 """
 

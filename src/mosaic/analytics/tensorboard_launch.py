@@ -1,6 +1,6 @@
 """Runs TensorBoard until stdin is closed, so that it ends with the process that started it.
 
-A script of its own: it runs in any Python that has TensorBoard, and imports nothing of MOSAIC.
+A separate script: it runs in any Python that has TensorBoard, and imports nothing of MOSAIC.
 PR_SET_PDEATHSIG is not an option: that signal is sent when the parent's thread ends, and the
 window's threads are short-lived.
 """

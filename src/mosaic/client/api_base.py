@@ -1,6 +1,6 @@
 """ApiBase: what the groups of calls that make up `TrainerClient` share.
 
-A module of its own because every `*_api` module imports it.
+A separate module because every `*_api` module imports it.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
 """Configurations of the demo run: a BDI agent on FrozenLake, or the echo worker.
 
-A module of its own because both `mosaic demo` and the window submit these configurations.
+A separate module because both `mosaic demo` and the window submit these configurations.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
 """Resolves a run reference: the first or last letters of an id, a name, or `last`.
 
-A module of its own because the command line also uses it without a daemon and without gRPC.
+A separate module because the command line also uses it without a daemon and without gRPC.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Cancellation: cancels a long operation from any thread.
 
-A module of its own because verification and export share it.
+A separate module because verification and export share it.
 """
 
 import threading

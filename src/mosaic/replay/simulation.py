@@ -1,6 +1,6 @@
 """Protocols of the re-simulation of an episode, as this package uses it.
 
-`mosaic.client.resimulation` implements them. A module of its own so that this package can be tested
+`mosaic.client.resimulation` implements them. A separate module so that this package can be tested
 without a daemon and imported without gRPC.
 """
 

@@ -112,7 +112,7 @@ def test_worker_rejection(session: SessionController) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "words"),
+    ("request_", "expected"),
     [
         (SessionRequest(env_id="FrozenLark-v1"), "FrozenLark-v1"),
         (SessionRequest(env_id="FrozenLake-v1", env_kwargs={"no_such": 1}), "no_such"),
@@ -120,13 +120,13 @@ def test_worker_rejection(session: SessionController) -> None:
     ],
 )
 def test_invalid_session_is_rejected(
-    session: SessionController, request_: SessionRequest, words: str
+    session: SessionController, request_: SessionRequest, expected: str
 ) -> None:
     """Nothing is raised: the state contains the problem and the remedy."""
     session.start(request_)
     state = until(session, lambda state: state.phase is SessionPhase.FINISHED)
     assert state.error is not None
-    assert words in state.error.message
+    assert expected in state.error.message
     assert state.error.remedy
 
 

@@ -42,9 +42,10 @@ class ReachTest(unittest.TestCase):
     def test_online_needs_a_key_and_a_server(self) -> None:
         """If one is missing, it is the reason."""
         self.assertIn("WANDB_API_KEY is not set", self.reason())
-        nobody = f"http://127.0.0.1:{free_port()}"
+        closed_port_url = f"http://127.0.0.1:{free_port()}"
         self.assertIn(
-            "127.0.0.1 cannot be reached", self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=nobody)
+            "127.0.0.1 cannot be reached",
+            self.reason(WANDB_API_KEY=KEY, WANDB_BASE_URL=closed_port_url),
         )
         with socket.create_server(("127.0.0.1", 0)) as listener:
             there = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Environments whose every number is known beforehand."""
+"""Environments in which every value is known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 
 class Counting(gym.Env[Any, Any]):
-    """The observation counts steps; reward 1 each; ends by itself after `ends_after` steps."""
+    """The observation counts steps; reward 1 each; terminates after `ends_after` steps."""
 
     def __init__(self, ends_after: int | None = None, actions: Any = None) -> None:
         self.observation_space = spaces.Box(0.0, 1000.0, (1,), np.float32)
@@ -34,7 +34,7 @@ class Counting(gym.Env[Any, Any]):
 
 
 class ThreeLives(Counting):
-    """What EpisodicLife looks at: an emulator that loses a life every two steps."""
+    """The interface that EpisodicLife uses: an emulator that loses a life every two steps."""
 
     class _Emulator:
         def __init__(self, env: ThreeLives) -> None:
@@ -48,6 +48,6 @@ class ThreeLives(Counting):
         self.ale = self._Emulator(self)
 
 
-def cut_off(env: gym.Env[Any, Any], after: int) -> gym.Env[Any, Any]:
-    """A time limit, as `gymnasium.make` puts it around an environment."""
+def with_time_limit(env: gym.Env[Any, Any], after: int) -> gym.Env[Any, Any]:
+    """A time limit, as `gymnasium.make` adds it."""
     return gym.wrappers.TimeLimit(gym.wrappers.OrderEnforcing(env), after)

@@ -20,7 +20,7 @@ CONFIG = {"algo": "ppo", "env_id": "CartPole-v1", "seed": 3, "total_timesteps": 
 
 
 def worker(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """With the standard library, the SDK and the worker, and nothing else."""
+    """Run with the standard library, the SDK and the worker only."""
     folders = [ROOT / "worker_sdk" / "src", ROOT / "workers" / "cleanrl_worker" / "src"]
     script = (
         "import sys, runpy; sys.path[:0] = sys.argv.pop(1).split(':');"
@@ -44,7 +44,7 @@ def described(*arguments: str) -> dict[str, Any]:
 
 class DescribeTest(unittest.TestCase):
     def test_every_learner_is_an_algorithm_with_its_parameters(self) -> None:
-        """Named, grouped and explained, with ranges for a sweep, before anything is installed."""
+        """With label, groups, help and search ranges, before anything is installed."""
         algorithms = {each["id"]: each for each in described()["algorithms"]}
         folder = ROOT / "workers" / "cleanrl_worker" / "src" / "cleanrl_worker" / "learners"
         learners = {path.stem for path in folder.glob("*.py")} - {"__init__"}
@@ -107,7 +107,7 @@ class DryRunTest(unittest.TestCase):
         self.assertEqual(summary["arguments"]["num_envs"], 4)
 
     def test_a_wrong_value_is_named(self) -> None:
-        """With what would be right."""
+        """With what is expected."""
         done = self.dry_run(params={"gamma": 1.5})
 
         self.assertEqual(done.returncode, 2)

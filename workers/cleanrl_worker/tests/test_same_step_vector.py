@@ -1,4 +1,4 @@
-"""Environments stepped together: how episodes end, and how they are brought back."""
+"""Environments stepped together: ends of episodes, and restoring."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from workers.cleanrl_worker.tests.hand_made_environments import Counting, cut_off
+from workers.cleanrl_worker.tests.hand_made_environments import Counting, with_time_limit
 
 from cleanrl_worker.environments.make_env import flatten_observation, make_vector_env
 from cleanrl_worker.environments.same_step_vector import SameStepVector
@@ -38,8 +38,8 @@ def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
 
 class EndsTest(unittest.TestCase):
     def test_a_time_limit_truncates(self) -> None:
-        """Truncated and not terminated, with the last observation beside the next first one."""
-        envs = SameStepVector([cut_off(Counting(), 3), cut_off(Counting(), 5)])
+        """Truncated and not terminated, with the final observation and the next first one."""
+        envs = SameStepVector([with_time_limit(Counting(), 3), with_time_limit(Counting(), 5)])
         envs.reset(seed=1)
         for _ in range(2):
             *_, infos = envs.step(np.zeros(2, dtype=np.int64))
@@ -58,8 +58,8 @@ class EndsTest(unittest.TestCase):
         self.assertEqual(episode["_r"].tolist(), [True, False])
 
     def test_the_end_of_the_task_terminates(self) -> None:
-        """What ends by itself is not taken for cut off."""
-        envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
+        """It is not truncated."""
+        envs = SameStepVector([with_time_limit(Counting(ends_after=2), 10)])
         envs.reset(seed=1)
         envs.step(np.zeros(1, np.int64))
 
@@ -70,15 +70,15 @@ class EndsTest(unittest.TestCase):
         self.assertEqual(infos["final_obs"][0].tolist(), [2.0])
 
     def test_a_reset_takes_no_step(self) -> None:
-        """The step after an end is the first of the next episode, and counts."""
-        envs = SameStepVector([cut_off(Counting(ends_after=2), 10)])
+        """The step after an end is the first of the next episode."""
+        envs = SameStepVector([with_time_limit(Counting(ends_after=2), 10)])
         envs.reset(seed=1)
         ended = [envs.step(np.zeros(1, np.int64))[2][0] for _ in range(6)]
 
         self.assertEqual(ended, [False, True] * 3)
 
     def test_it_matches_gymnasiums_sync_vector_env(self) -> None:
-        """Same numbers as SyncVectorEnv in same-step mode, ends included."""
+        """Equal to SyncVectorEnv in same-step mode, including ends."""
         for env_id in ("CartPole-v1", "FrozenLake-v1", "Pendulum-v1", "Acrobot-v1"):
             with self.subTest(env_id):
                 ours = make_vector_env(env_id, {}, 3, lambda env: env)
@@ -97,7 +97,7 @@ class EndsTest(unittest.TestCase):
                 ours.close()
 
     def test_actions_with_a_start_above_zero(self) -> None:
-        """To the learner they do."""
+        """The learner's actions start at 0."""
         given: list[int] = []
 
         class Choosy(Counting):
@@ -105,14 +105,14 @@ class EndsTest(unittest.TestCase):
                 given.append(action)
                 return super().step(action)
 
-        envs = SameStepVector([cut_off(Choosy(actions=spaces.Discrete(3, start=5)), 10)])
+        envs = SameStepVector([with_time_limit(Choosy(actions=spaces.Discrete(3, start=5)), 10)])
         envs.reset(seed=1)
         envs.step(np.array([2]))
 
         self.assertEqual(given, [7])
 
     def test_an_environment_without_render_mode(self) -> None:
-        """Trains all the same when pictures of it are wanted."""
+        """It trains even if frames are requested."""
         gym.register("Undrawable-v0", lambda: Counting())  # type: ignore[arg-type] # noqa: PLW0108
         self.addCleanup(gym.registry.pop, "Undrawable-v0")
         with warnings.catch_warnings():
@@ -128,7 +128,7 @@ class EndsTest(unittest.TestCase):
         self.assertIn("must be a single array", caught.exception.message)
 
     def test_observations_are_flattened(self) -> None:
-        """A state's number becomes one array, and so does a tuple."""
+        """A discrete state becomes an array, and so does a tuple."""
         for env_id, size in (("FrozenLake-v1", 16), ("Blackjack-v1", 32 + 11 + 2)):
             envs = make_vector_env(env_id, {}, 2, flatten_observation)
             self.assertEqual(envs.reset(seed=1)[0].shape, (2, size))
@@ -137,7 +137,7 @@ class EndsTest(unittest.TestCase):
 
 class BroughtBackTest(unittest.TestCase):
     def test_new_environments_are_restored_to_positions(self) -> None:
-        """The same steps follow, in the middle of episodes and over their ends."""
+        """The same steps follow, within episodes and across their ends."""
         for env_id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "MountainCar-v0"):
             with self.subTest(env_id):
                 first = make_vector_env(env_id, {}, 2, flatten_observation)

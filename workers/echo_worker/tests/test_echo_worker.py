@@ -31,8 +31,8 @@ class EchoTest(unittest.TestCase):
     def numbers(self, worker: WorkerProcess) -> list[int]:
         return [step["info"]["n"] for step in worker.events("step")]
 
-    def whole_lines(self, worker: WorkerProcess) -> tuple[list[dict[str, Any]], list[bytes]]:
-        """Lines that are events, and those that are none."""
+    def split_lines(self, worker: WorkerProcess) -> tuple[list[dict[str, Any]], list[bytes]]:
+        """Lines that are events, and all others."""
         decoded = [(line, self.decoded(line)) for line in worker.lines()]
         return [e for _, e in decoded if e], [line for line, e in decoded if not e]
 
@@ -44,7 +44,7 @@ class EchoTest(unittest.TestCase):
         return event if isinstance(event, dict) else {}
 
     def test_steps_and_episode_length(self) -> None:
-        """So many steps, numbered in order, in episodes of that length; the last may be shorter."""
+        """The given number of steps, numbered in order; the last episode may be shorter."""
         worker = self.start(steps=25, episode_length=10)
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.numbers(worker), list(range(1, 26)))
@@ -55,8 +55,8 @@ class EchoTest(unittest.TestCase):
         rewards = [step["reward"] for step in worker.events("step")]
         self.assertAlmostEqual(sum(rewards[:10]), worker.events("episode")[0]["return"])
 
-    def test_the_run_says_how_long(self) -> None:
-        """total_timesteps comes before steps, and max_episodes may end it sooner."""
+    def test_limits_of_the_run(self) -> None:
+        """total_timesteps takes precedence over steps, and max_episodes may end the run earlier."""
         worker = self.start_with({"total_timesteps": 7}, steps=100)
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(len(self.numbers(worker)), 7)
@@ -64,8 +64,8 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(len(self.numbers(worker)), 20)
 
-    def test_a_seed_repeats_itself(self) -> None:
-        """The same seed gives the same rewards, another one others."""
+    def test_a_seed_determines_the_rewards(self) -> None:
+        """Equal seeds give equal rewards."""
         rewards = []
         for seed in (1, 1, 2):
             worker = self.start_with({"seed": seed}, steps=30)
@@ -74,8 +74,8 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(rewards[0], rewards[1])
         self.assertNotEqual(rewards[0], rewards[2])
 
-    def test_frames_when_the_run_asks_for_them(self) -> None:
-        """A run that wants frames gets pictures of its steps; any other makes no file."""
+    def test_frames_are_written_on_request(self) -> None:
+        """Otherwise there is no file."""
         worker = self.start(steps=30)
         self.assertEqual(worker.wait(), 0)
         self.assertFalse((worker.folder / "frames").exists())
@@ -86,8 +86,8 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(struct.unpack_from("<8s4I", frames), (b"MOSAICFR", 1, 192, 108, 3))
         self.assertIn(b'"type":"step"', frames)
 
-    def test_rate_holds_back(self) -> None:
-        """A paced run takes no less than its time."""
+    def test_rate_limits_the_speed(self) -> None:
+        """A paced run takes at least its time."""
         started = time.monotonic()
         worker = self.start(steps=100, rate=400)
         self.assertEqual(worker.wait(), 0)
@@ -95,7 +95,7 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(self.numbers(worker), list(range(1, 101)))
 
     def test_line_bytes(self) -> None:
-        """Every step line has exactly the size asked for, newline included."""
+        """Every step line has exactly that size, including the newline."""
         for size in (300, 70_000):
             with self.subTest(size=size):
                 worker = self.start(steps=12, line_bytes=size)
@@ -105,17 +105,17 @@ class EchoTest(unittest.TestCase):
                 self.assertEqual(self.numbers(worker), list(range(1, 13)))
 
     def test_garbage_every(self) -> None:
-        """Broken lines come between steps and replace none."""
+        """Broken lines are added between steps and replace none."""
         worker = self.start(steps=20, garbage_every=2)
         self.assertEqual(worker.wait(), 0)
-        events, rest = self.whole_lines(worker)
+        events, rest = self.split_lines(worker)
         self.assertEqual(len(rest), 10)
         self.assertGreater(len(set(rest)), 2)
         numbers = [event["info"]["n"] for event in events if event["type"] == "step"]
         self.assertEqual(numbers, list(range(1, 21)))
 
     def test_huge_line_at(self) -> None:
-        """One more line of over 1 MiB, right after that step."""
+        """One additional line of over 1 MiB after that step."""
         worker = self.start(steps=5, huge_line_at=3)
         self.assertEqual(worker.wait(), 0)
         lines = worker.lines()
@@ -125,14 +125,14 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(self.numbers(worker), [1, 2, 3, 4, 5])
 
     def test_crash_at(self) -> None:
-        """It dies of SIGSEGV with all steps up to there written, and no last line."""
+        """SIGSEGV after all earlier steps were written, and no last line."""
         worker = self.start(steps=1000, crash_at=321)
         self.assertEqual(worker.wait(), -signal.SIGSEGV)
         self.assertEqual(self.numbers(worker), list(range(1, 322)))
         self.assertEqual(worker.events("bye"), [])
 
     def test_hang_at(self) -> None:
-        """It falls silent after that step, and still ends on SIGTERM."""
+        """No output after that step, but SIGTERM still ends it."""
         worker = self.start(steps=100, hang_at=10)
         worker.until(lambda: len(self.numbers(worker)) == 10, "ten steps")
         worker.signal(signal.SIGTERM)
@@ -156,7 +156,7 @@ class EchoTest(unittest.TestCase):
         self.assertEqual(worker.wait(), -signal.SIGKILL)
 
     def test_fork(self) -> None:
-        """Children and orphans are left behind, sleeping, without the control channel."""
+        """Sleeping children and orphans remain, without the control channel."""
         worker = self.start(steps=1, fork=4)
         pids = worker.wait_for("log", code="W201")["fields"]["pids"]
         try:
@@ -172,13 +172,13 @@ class EchoTest(unittest.TestCase):
                 os.kill(pid, signal.SIGKILL)
 
     def test_exit_code(self) -> None:
-        """Another code than 0 fails the run."""
+        """A code other than 0 fails the run."""
         worker = self.start(steps=3, exit_code=7)
         self.assertEqual(worker.wait(), 7)
         self.assertEqual(worker.events()[-1]["outcome"], "failed")
 
     def test_pause_resume_checkpoint_and_stop(self) -> None:
-        """The commands that its descriptor promises work."""
+        """The commands that its descriptor declares work."""
         worker = self.start(steps=1_000_000, rate=500)
         worker.wait_for("step")
         worker.send("pause", seq=1)

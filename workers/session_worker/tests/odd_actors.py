@@ -1,4 +1,4 @@
-"""Actors for tests, chosen as `scripted:odd_actors:Name`."""
+"""Actors for tests, selected as `scripted:odd_actors:Name`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Steady:
 
 
 class GivesUp(Steady):
-    """Raises once it has seen three steps."""
+    """Raises after three steps."""
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:
         if observation == 3:

@@ -1,4 +1,4 @@
-"""Environments that do everything wrong, one thing each; made as `odd_environments:Id`."""
+"""Environments with one fault each; created as `odd_environments:Id`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class CountingEnv(gymnasium.Env[Any, Any]):
-    """Counts steps, and paints the count; nothing is wrong with it."""
+    """Counts steps, and renders the count; it has no fault."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 - gymnasium's own form
     observation_space = gymnasium.spaces.Discrete(1000)
@@ -37,7 +37,7 @@ class CountingEnv(gymnasium.Env[Any, Any]):
 
 
 class RaisesInReset(CountingEnv):
-    """As if a file that it needs were missing."""
+    """As if a required file were missing."""
 
     def reset(self, **options: Any) -> tuple[int, dict[str, Any]]:
         raise RuntimeError(f"no such level in {sorted(options)}")

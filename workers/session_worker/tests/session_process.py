@@ -1,4 +1,4 @@
-"""A session worker as the trainer drives it: commands in, lines and frames out."""
+"""A session worker driven as by the trainer: commands in, lines and frames out."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ class Frame(NamedTuple):
 
 
 class SessionProcess(WorkerProcess):
-    """A session worker. Commands are numbered, and each returns its number."""
+    """A session worker. Commands are numbered, and each call returns its number."""
 
     def command(self, cmd: str, **fields: Any) -> int:
         seq = next(_COUNTER)
@@ -42,24 +42,24 @@ class SessionProcess(WorkerProcess):
         self.command("pause")
         self.until(lambda: self.events("status")[before:], "the pause")
 
-    def all_obeyed(self) -> None:
-        """Waits until every command sent so far has been dealt with."""
+    def wait_for_commands(self) -> None:
+        """Wait until every command sent so far was processed."""
         marker = self.command("speed", value="not a number")
         self.wait_for("log", code="W144", fields={"cmd": "speed", "seq": marker})
 
     def frame(self) -> Frame:
-        """The newest whole frame."""
+        """The newest complete frame."""
         return self.wait_for_frame(lambda _: True)
 
-    def wait_for_frame(self, look: Callable[[Frame], bool]) -> Frame:
+    def wait_for_frame(self, matches: Callable[[Frame], bool]) -> Frame:
         def find() -> Frame | None:
             frame = self._newest_frame()
-            return frame if frame is not None and look(frame) else None
+            return frame if frame is not None and matches(frame) else None
 
         return self.until(find, "such a frame")
 
     def _newest_frame(self) -> Frame | None:
-        """None when there is none yet, or it is being written."""
+        """None if there is none yet, or if it is being written."""
         path = self.folder / "frames"
         if not path.exists():
             return None

@@ -1,4 +1,4 @@
-"""The actors that come with the session worker, and those that people write."""
+"""The actors of the session worker, and user-written ones."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ FAST = {"params": {"speed": 0}}
 
 
 def test_the_same_seed_gives_the_same_game(start: StartSession) -> None:
-    """Random actions and episodes, also from one episode to the next; two sessions at once."""
+    """Random actions and episodes, also across episodes and in concurrent sessions."""
     sessions = [start("random", "CartPole-v1", seed=seed, episodes=3, **FAST) for seed in (1, 1, 2)]
     assert [session.wait() for session in sessions] == [0, 0, 0]
     games = [[(step["action"], step["obs"]) for step in session.steps()] for session in sessions]
@@ -23,7 +23,7 @@ def test_the_same_seed_gives_the_same_game(start: StartSession) -> None:
 
 
 def test_an_evaluation_seeds_every_episode_and_sums_up(start: StartSession) -> None:
-    """Seeds as given, returns as metrics, and the result at the end."""
+    """The given seeds, returns as metrics, and a summary at the end."""
     session = start("scripted", "CartPole-v1", mode="evaluate", seeds=[7, 3, 7])
     assert session.wait() == 0
     assert [start["seed"] for start in session.events("episode_start")] == [7, 3, 7]
@@ -43,7 +43,7 @@ def test_an_evaluation_seeds_every_episode_and_sums_up(start: StartSession) -> N
 
 
 def test_an_evaluation_without_seeds_counts_up_from_the_runs_own(start: StartSession) -> None:
-    """Every episode is another one, and can be repeated."""
+    """Every episode has another seed, and can be repeated."""
     session = start("random", COUNTING, mode="evaluate", env_kwargs={"length": 2}, episodes=3)
     assert session.wait() == 0
     assert [start["seed"] for start in session.events("episode_start")] == [5, 6, 7]
@@ -52,7 +52,7 @@ def test_an_evaluation_without_seeds_counts_up_from_the_runs_own(start: StartSes
 def test_an_actor_from_a_file_is_read_again_when_it_is_chosen_again(
     start: StartSession, tmp_path: Path
 ) -> None:
-    """A person edits the file and chooses it once more, without starting over."""
+    """A user edits the file and selects it again, without a restart."""
     script = tmp_path / "mine.py"
     text = "class Mine:\n def __init__(self, env): pass\n def act(self, obs, info): return {}\n"
     script.write_text(text.format(1))
@@ -70,7 +70,7 @@ def test_an_actor_from_a_file_is_read_again_when_it_is_chosen_again(
 
 
 def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> None:
-    """The same actions from the same seed give the same rewards; too few of them pause the game."""
+    """Equal actions and seed give equal rewards; too few actions pause the game."""
     first = start("random", "MountainCarContinuous-v0", total_timesteps=20, **FAST)
     assert first.wait() == 0
     actions = [step["action"] for step in first.steps()]
@@ -86,7 +86,7 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("config", "message"),
     [
         ({"algo": "recorded"}, "No recording is set"),
         ({"algo": "recorded", "actor": "recorded:/nowhere.json"}, "cannot be read"),
@@ -98,14 +98,14 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
         ({"algo": "human", "params": {"idle_action": "9"}}, "9 is not an action"),
     ],
 )
-def test_a_session_that_cannot_begin_says_why(
-    start: StartSession, config: dict[str, Any], words: str
+def test_a_session_that_cannot_start_has_an_error(
+    start: StartSession, config: dict[str, Any], message: str
 ) -> None:
-    """A sentence and a remedy."""
+    """With a message and a remedy."""
     session = start(env_id=COUNTING, **config)
     assert session.wait() == 1
     bye = session.events()[-1]
-    assert words in bye["error"]
+    assert message in bye["error"]
     assert bye["remedy"]
 
 
@@ -124,10 +124,10 @@ def test_a_session_that_cannot_begin_says_why(
         ("Blackjack-v1", {}, -0.2),
     ],
 )
-def test_the_scripts_that_come_with_it_play_well(
+def test_the_built_in_scripts_play_well(
     start: StartSession, env_id: str, env_kwargs: dict[str, Any], least: float
 ) -> None:
-    """On average over fixed seeds, as well as learners are asked to, or close to it."""
+    """On average over fixed seeds, close to the threshold for learners."""
     episodes = 300 if env_id == "Blackjack-v1" else 30 if "Lake" in env_id else 5
     config = {"env_kwargs": env_kwargs, "seed": 0, "episodes": episodes}
     session = start("scripted", env_id, mode="evaluate", telemetry={"steps": "off"}, **config)
@@ -136,21 +136,21 @@ def test_the_scripts_that_come_with_it_play_well(
 
 
 def test_a_planner_shows_its_plan(start: StartSession) -> None:
-    """Once, before the first step: an action for every state but those that end the episode."""
+    """Once, before the first step: an action for every non-terminal state."""
     lake = {"desc": ["SF", "HG"], "is_slippery": False}
     session = start("scripted", "FrozenLake-v1", env_kwargs=lake, episodes=3, **FAST)
     assert session.wait() == 0
-    (told,) = session.events("policy")
-    assert told["actions"] == [2, 1, None, None]
-    assert [len(values) for values in told["q_values"]] == [4] * 4
-    assert max(told["q_values"][0]) == told["q_values"][0][2]
-    assert (told["actor"], told["step"]) == ("scripted", 0)
+    (line,) = session.events("policy")
+    assert line["actions"] == [2, 1, None, None]
+    assert [len(values) for values in line["q_values"]] == [4] * 4
+    assert max(line["q_values"][0]) == line["q_values"][0][2]
+    assert (line["actor"], line["step"]) == ("scripted", 0)
     kinds = [event["type"] for event in session.events()]
     assert kinds.index("environment") < kinds.index("policy") < kinds.index("step")
 
 
-def test_a_plan_is_told_again_or_withdrawn(start: StartSession) -> None:
-    """An actor that tells nothing takes it back, and another map has another plan."""
+def test_a_plan_is_reported_again_or_cleared(start: StartSession) -> None:
+    """An actor without a policy clears it, and another map has another plan."""
     params = {"start_paused": True}
     lake = {"desc": ["SF", "HG"], "is_slippery": False}
     session = start("scripted", "FrozenLake-v1", env_kwargs=lake, params=params)
@@ -163,7 +163,7 @@ def test_a_plan_is_told_again_or_withdrawn(start: StartSession) -> None:
     session.command("configure", env_kwargs={"desc": ["SH", "FG"], "is_slippery": False})
     session.command("reset")
     session.until(lambda: len(session.events("policy")) == 4, "the plan for the other map")
-    assert [told.get("actions") for told in session.events("policy")] == [
+    assert [line.get("actions") for line in session.events("policy")] == [
         [2, 1, None, None],
         None,
         [2, 1, None, None],
@@ -171,8 +171,8 @@ def test_a_plan_is_told_again_or_withdrawn(start: StartSession) -> None:
     ]
 
 
-def test_a_policy_that_cannot_be_told(start: StartSession, tmp_path: Path) -> None:
-    """The actor plays on, and the run's log says once what is wrong."""
+def test_an_invalid_policy_is_logged_once(start: StartSession, tmp_path: Path) -> None:
+    """The actor continues to play."""
     script = tmp_path / "mine.py"
     script.write_text(
         "class Mine:\n def __init__(self, env): pass\n def act(self, obs, info): return 0\n"
@@ -181,6 +181,6 @@ def test_a_policy_that_cannot_be_told(start: StartSession, tmp_path: Path) -> No
     name = f"scripted:{script}:Mine"
     session = start("scripted", COUNTING, actor=name, episodes=3, **FAST)
     assert session.wait() == 0
-    (said,) = [line for line in session.events("log") if line["code"] == "W280"]
-    assert "actions" in said["message"]
+    (log_line,) = [line for line in session.events("log") if line["code"] == "W280"]
+    assert "actions" in log_line["message"]
     assert not session.events("policy")

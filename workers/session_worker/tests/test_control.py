@@ -11,7 +11,7 @@ COUNTING = "odd_environments:CountingEnv-v0"
 
 
 def test_pause_single_steps_and_resume(start: StartSession) -> None:
-    """Paused it stands still but for the steps asked for, which carry the command's number."""
+    """While paused it takes only requested steps, which have the command's number."""
     session = start(
         "random",
         COUNTING,
@@ -27,7 +27,7 @@ def test_pause_single_steps_and_resume(start: StartSession) -> None:
     one = session.command("step")
     many = session.command("step", count=3)
     session.wait_for_steps(stood + 4)
-    session.all_obeyed()
+    session.wait_for_commands()
     steps = session.steps()[stood:]
     assert [step["seq"] for step in steps] == [one, many, many, many]
     assert session.frame().seq == many
@@ -39,8 +39,8 @@ def test_pause_single_steps_and_resume(start: StartSession) -> None:
     session.wait_for("log", code="W144", fields={"cmd": "step", "seq": refused})
 
 
-def test_a_paused_session_says_so_whenever_it_is_asked(start: StartSession) -> None:
-    """The trainer waits for that line, also when the session had paused itself."""
+def test_every_pause_command_is_confirmed(start: StartSession) -> None:
+    """The trainer waits for that line, also if the session had paused itself."""
     session = start("random", COUNTING, params={"start_paused": True})
     session.wait_for("status", state="paused")
     session.pause()
@@ -48,8 +48,8 @@ def test_a_paused_session_says_so_whenever_it_is_asked(start: StartSession) -> N
     assert states == ["running", "paused", "paused"]
 
 
-def test_reset_with_a_seed_begins_the_same_way_again(start: StartSession) -> None:
-    """The episode before stays unfinished, and what follows the seed is the same."""
+def test_reset_with_a_seed_is_reproducible(start: StartSession) -> None:
+    """The previous episode stays unfinished."""
     session = start("human", "CartPole-v1", params={"start_paused": True})
     session.wait_for("status", state="paused")
     for _ in range(2):
@@ -66,29 +66,29 @@ def test_reset_with_a_seed_begins_the_same_way_again(start: StartSession) -> Non
     assert ends == [(False, False)] * 2
 
 
-def test_a_seed_that_is_no_number_is_refused(start: StartSession) -> None:
-    """The episode under way goes on."""
+def test_an_invalid_seed_is_rejected(start: StartSession) -> None:
+    """The current episode continues."""
     session = start("random", COUNTING)
     session.wait_for_steps(1)
     for seed in ("seven", -1, 1.5, True):
-        asked = session.command("reset", seed=seed)
-        session.wait_for("log", code="W144", fields={"cmd": "reset", "seq": asked})
+        seq = session.command("reset", seed=seed)
+        session.wait_for("log", code="W144", fields={"cmd": "reset", "seq": seq})
     assert len(session.events("episode_start")) == 1
 
 
 def test_auto_reset_off_waits_for_reset(start: StartSession) -> None:
-    """The end of an episode is said, nothing happens until reset, and it can be switched on."""
+    """The end of an episode is written, nothing happens until a reset, and it can be turned on."""
     session = start(
         "random", COUNTING, env_kwargs={"length": 3}, params={"tick_ms": 1, "auto_reset": False}
     )
     session.wait_for("log", code="W145")
-    session.all_obeyed()
+    session.wait_for_commands()
     assert (len(session.events("episode")), len(session.steps())) == (1, 3)
     session.command("pause")
     session.command("reset")
     session.command("step", count=10)
     session.until(lambda: len(session.events("episode")) == 2, "the second episode")
-    session.all_obeyed()
+    session.wait_for_commands()
     assert len(session.steps()) == 6
     session.command("resume")
     session.command("configure", auto_reset=True)
@@ -96,7 +96,7 @@ def test_auto_reset_off_waits_for_reset(start: StartSession) -> None:
 
 
 def test_speed_zero_is_as_fast_as_it_can(start: StartSession) -> None:
-    """A session that takes a minute for a step runs at once when told to."""
+    """Also for a session that takes a minute per step."""
     session = start("random", COUNTING, params={"tick_ms": 60_000})
     session.wait_for("episode_start")
     session.command("speed", value=0)
@@ -104,18 +104,18 @@ def test_speed_zero_is_as_fast_as_it_can(start: StartSession) -> None:
 
 
 def test_a_speed_at_which_nothing_ever_happens(start: StartSession) -> None:
-    """However slow it is, the session waits, and can be told otherwise."""
+    """The session waits, and the speed can be changed."""
     session = start("random", COUNTING)
     session.wait_for_steps(1)
     session.command("speed", value=1e-300)
-    session.all_obeyed()
+    session.wait_for_commands()
     stood = len(session.steps())
     session.command("speed", value=0)
     session.wait_for_steps(stood + 100)
 
 
 def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> None:
-    """The new environment is announced; one that cannot be made leaves the old one."""
+    """The new environment is announced; an invalid one keeps the old one."""
     session = start("human", "FrozenLake-v1", env_kwargs={"is_slippery": False})
     session.wait_for("episode_start")
     session.command("configure", env_kwargs={"desc": ["SF", "FG"], "is_slippery": False})
@@ -135,8 +135,8 @@ def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> Non
     assert len(session.events("environment")) == 2
 
 
-def test_an_actor_is_made_again_for_a_changed_environment(start: StartSession) -> None:
-    """The planner's plan is for the new map, and the run ends with its episodes."""
+def test_an_actor_is_recreated_for_a_changed_environment(start: StartSession) -> None:
+    """The planner plans for the new map, and the run ends after its episodes."""
     session = start(
         "scripted",
         "FrozenLake-v1",
@@ -153,7 +153,7 @@ def test_an_actor_is_made_again_for_a_changed_environment(start: StartSession) -
     assert (episode["steps"], episode["return"]) == (14, 1.0)
 
 
-def fields_of_refusal(session: SessionProcess, seq: int) -> dict[str, object]:
+def fields_of_rejection(session: SessionProcess, seq: int) -> dict[str, object]:
     def find() -> dict[str, object] | None:
         logs = [log["fields"] for log in session.events("log") if log["code"] == "W144"]
         return next((fields for fields in logs if fields["seq"] == seq), None)
@@ -161,8 +161,8 @@ def fields_of_refusal(session: SessionProcess, seq: int) -> dict[str, object]:
     return session.until(find, f"an answer to {seq}")
 
 
-def test_commands_that_make_no_sense_are_answered(start: StartSession) -> None:
-    """Each answer names its command, and the session goes on."""
+def test_invalid_commands_are_answered(start: StartSession) -> None:
+    """Each answer has its command, and the session continues."""
     session = start("human", COUNTING)
     session.wait_for("episode_start")
     wrong: list[tuple[str, dict[str, Any]]] = [
@@ -176,6 +176,6 @@ def test_commands_that_make_no_sense_are_answered(start: StartSession) -> None:
     ]
     for cmd, fields in wrong:
         seq = session.command(cmd, **fields)
-        assert fields_of_refusal(session, seq)["cmd"] == cmd
+        assert fields_of_rejection(session, seq)["cmd"] == cmd
     before = len(session.steps())
     session.wait_for_steps(before + 1)

@@ -1,4 +1,4 @@
-"""Agents and people in one session: taking over, giving back, and actors that fail."""
+"""Agents and humans in one session: takeover, release, and actors that fail."""
 
 import pytest
 from workers.session_worker.tests.session_process import SessionProcess, StartSession
@@ -9,28 +9,28 @@ COUNTING = "odd_environments:CountingEnv-v0"
 STEADY = "scripted:odd_actors:Steady"
 
 
-def stepped(session: SessionProcess, count: int = 1) -> None:
-    """Single steps, waited for."""
+def step_session(session: SessionProcess, count: int = 1) -> None:
+    """Take single steps, and wait for them."""
     before = len(session.steps())
     session.command("step", count=count)
     session.wait_for_steps(before + count)
 
 
 def test_takeover_and_release_in_the_middle_of_an_episode(start: StartSession) -> None:
-    """Who acted is on every step, and the episode stays one."""
+    """Every step has its actor, and the episode continues."""
     session = start("scripted", COUNTING, actor=STEADY, params={"start_paused": True})
     session.wait_for("status", state="paused")
-    stepped(session, 2)
+    step_session(session, 2)
     session.command("takeover")
     session.command("action", value=1)
-    stepped(session, 2)
+    step_session(session, 2)
     taken = session.command("set_actor", actor="nobody")
     session.command("release")
-    stepped(session, 2)
+    step_session(session, 2)
     session.command("set_actor", actor="human")
-    stepped(session)
+    step_session(session)
     session.command("set_actor", actor="random")
-    stepped(session)
+    step_session(session)
     steps = session.steps()
     actors = [step["actor"] for step in steps]
     assert actors == [STEADY] * 2 + ["human"] * 2 + [STEADY] * 2 + ["human", "random"]
@@ -41,19 +41,21 @@ def test_takeover_and_release_in_the_middle_of_an_episode(start: StartSession) -
     refused = session.wait_for("log", code="W142")
     assert refused["fields"] == {"cmd": "set_actor", "seq": taken}
     assert "scripted" in refused["message"]
-    told = [log["fields"] for log in session.events("log") if log["code"] == "W141"]
-    assert [fields["actor"] for fields in told] == ["human", STEADY, "human", "random"]
-    assert [fields["agent"] for fields in told] == [STEADY, STEADY, "human", "random"]
+    reported = [log["fields"] for log in session.events("log") if log["code"] == "W141"]
+    assert [fields["actor"] for fields in reported] == ["human", STEADY, "human", "random"]
+    assert [fields["agent"] for fields in reported] == [STEADY, STEADY, "human", "random"]
 
 
 @pytest.mark.parametrize("name", ["CannotBeMade", "no_actor", "ends_the_program", "missing"])
-def test_an_actor_that_cannot_be_made_leaves_the_one_before(start: StartSession, name: str) -> None:
-    """The answer names the command, and the steps go on as they were."""
+def test_an_actor_that_cannot_be_created_keeps_the_previous_one(
+    start: StartSession, name: str
+) -> None:
+    """The answer has the command, and the steps continue."""
     session = start("scripted", COUNTING, actor=STEADY)
     session.wait_for_steps(1)
-    asked = session.command("set_actor", actor=f"scripted:odd_actors:{name}")
+    seq = session.command("set_actor", actor=f"scripted:odd_actors:{name}")
     refused = session.wait_for("log", code="W142", level="error")
-    assert refused["fields"]["seq"] == asked
+    assert refused["fields"]["seq"] == seq
     before = len(session.steps())
     steps = session.wait_for_steps(before + 2)
     assert {step["actor"] for step in steps} == {STEADY}
@@ -61,7 +63,7 @@ def test_an_actor_that_cannot_be_made_leaves_the_one_before(start: StartSession,
 
 @pytest.mark.parametrize(("name", "taken"), [("GivesUp", 3), ("OutOfBounds", 0)])
 def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, taken: int) -> None:
-    """The step is not taken, the reason is told, and a person can go on."""
+    """The step is not taken, the reason is logged, and a human can continue."""
     session = start("scripted", COUNTING, actor=f"scripted:odd_actors:{name}", lease_s=30.0)
     paused = session.wait_for("status", state="paused")
     failure = session.wait_for("log", code="W143", level="error")
@@ -76,10 +78,8 @@ def test_an_actor_that_fails_pauses_the_game(start: StartSession, name: str, tak
 
 
 @pytest.mark.parametrize("mode", ["play", "evaluate"])
-def test_an_actor_that_fails_with_nobody_there_fails_the_run(
-    start: StartSession, mode: str
-) -> None:
-    """There is nobody to take over: the run ends with the reason."""
+def test_an_actor_that_fails_without_a_human_fails_the_run(start: StartSession, mode: str) -> None:
+    """The run ends with the reason."""
     session = start("scripted", COUNTING, mode=mode, actor="scripted:odd_actors:GivesUp")
     assert session.wait() == 1
     bye = session.events()[-1]
@@ -88,12 +88,12 @@ def test_an_actor_that_fails_with_nobody_there_fails_the_run(
 
 
 def test_an_agent_is_not_disturbed_by_keys(start: StartSession) -> None:
-    """Actions that come while an agent acts are refused, and that is said once."""
+    """Human actions while an agent acts are rejected, with one message."""
     session = start("scripted", COUNTING, actor=STEADY)
     session.wait_for_steps(1)
     for _ in range(5):
         session.command("action", value=0)
-    session.all_obeyed()
-    refusals = [log for log in session.events("log") if log["fields"].get("cmd") == "action"]
-    assert len(refusals) == 1
+    session.wait_for_commands()
+    rejections = [log for log in session.events("log") if log["fields"].get("cmd") == "action"]
+    assert len(rejections) == 1
     assert {step["action"] for step in session.steps()} == {2}

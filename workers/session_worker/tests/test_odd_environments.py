@@ -1,4 +1,4 @@
-"""Environments that fail take at most their own session with them."""
+"""Environments that fail end at most their own session."""
 
 import signal
 
@@ -20,7 +20,7 @@ FRAMES = {"telemetry": {"frames": True}}
 def test_an_environment_that_raises_fails_the_run(
     start: StartSession, env_id: str, where: str, what: str, steps: int
 ) -> None:
-    """What raised, where, and what to do; the traceback is in the log."""
+    """The error has the exception, the place and a remedy; the traceback is in the log."""
     session = start("random", f"odd_environments:{env_id}", params={"speed": 0})
     assert session.wait() == 1
     bye = session.events()[-1]
@@ -31,8 +31,8 @@ def test_an_environment_that_raises_fails_the_run(
     assert len(session.steps()) == steps
 
 
-def test_an_environment_that_crashes_takes_only_its_process(start: StartSession) -> None:
-    """The exit says the signal, the steps before it are there, and a session beside it plays on."""
+def test_an_environment_that_crashes_ends_only_its_process(start: StartSession) -> None:
+    """With the signal as exit status, earlier steps written, and other sessions unaffected."""
     beside = start("random", "odd_environments:CountingEnv-v0")
     session = start("random", "odd_environments:CrashesInStep-v0", params={"tick_ms": 20})
     assert session.wait() == -signal.SIGSEGV
@@ -45,28 +45,28 @@ def test_an_environment_that_crashes_takes_only_its_process(start: StartSession)
 
 
 @pytest.mark.parametrize(
-    ("env_id", "words"),
+    ("env_id", "text"),
     [
         ("DrawsNothing-v0", "render() returned None"),
         ("DrawsFractions-v0", "float64"),
         ("CannotDraw-v0", "OSError: no display"),
     ],
 )
-def test_without_pictures_the_session_goes_on(start: StartSession, env_id: str, words: str) -> None:
-    """One warning, and every step is told."""
+def test_without_frames_the_session_continues(start: StartSession, env_id: str, text: str) -> None:
+    """One warning, and every step is written."""
     session = start(
         "random", f"odd_environments:{env_id}", params={"speed": 0}, episodes=2, **FRAMES
     )
     assert session.wait() == 0
     (warning,) = session.events("log")
     assert (warning["level"], warning["code"]) == ("warning", "W140")
-    assert words in warning["message"]
+    assert text in warning["message"]
     assert len(session.events("episode")) == 2
     assert not (session.folder / "frames").exists()
 
 
-def test_pictures_may_change_their_size(start: StartSession) -> None:
-    """Each is offered as large as it is."""
+def test_frames_may_change_their_size(start: StartSession) -> None:
+    """Each frame has its own size."""
     env_id = "odd_environments:GrowingPicture-v0"
     session = start("human", env_id, params={"start_paused": True}, **FRAMES)
     first = session.wait_for_frame(lambda frame: frame.step == -1)
@@ -77,8 +77,8 @@ def test_pictures_may_change_their_size(start: StartSession) -> None:
     assert session.events("log") == []
 
 
-def test_the_last_picture_of_a_fast_game_is_its_end(start: StartSession) -> None:
-    """However few frames are drawn, the one that stays is the newest."""
+def test_the_last_frame_of_a_fast_game_is_its_end(start: StartSession) -> None:
+    """However few frames are rendered, the newest is the last one."""
     env_id = "odd_environments:CountingEnv-v0"
     session = start("random", env_id, params={"speed": 0}, total_timesteps=150, **FRAMES)
     assert session.wait() == 0
@@ -86,8 +86,8 @@ def test_the_last_picture_of_a_fast_game_is_its_end(start: StartSession) -> None
     assert (frame.step, frame.first_byte, frame.step_line["step"]) == (49, 50, 49)
 
 
-def test_an_environment_that_cannot_be_made_fails_the_run(start: StartSession) -> None:
-    """With the reason, and without a traceback being all there is."""
+def test_an_environment_that_cannot_be_created_fails_the_run(start: StartSession) -> None:
+    """With the reason, not only a traceback."""
     session = start("random", "FrozenLake-v1", env_kwargs={"desc": ["SH", "HG"]})
     assert session.wait() == 1
     bye = session.events()[-1]

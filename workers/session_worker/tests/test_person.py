@@ -1,4 +1,4 @@
-"""A person plays: actions come as commands, and can be followed to their step and picture."""
+"""A human plays: actions are commands, and can be traced to their step and frame."""
 
 import pytest
 from workers.session_worker.tests.session_process import StartSession
@@ -11,7 +11,7 @@ TO_THE_GOAL = (DOWN, DOWN, RIGHT, DOWN, RIGHT, RIGHT)
 
 
 def test_a_person_walks_over_the_lake(start: StartSession) -> None:
-    """Each action is one step, with the command's number on it and on its picture."""
+    """Each action is one step; step and frame have the command's number."""
     session = start("human", "FrozenLake-v1", **LAKE, telemetry={"frames": True})
     beginning = session.wait_for_frame(lambda frame: frame.step == -1)
     assert (beginning.step_line["type"], beginning.step_line["obs"]) == ("episode_start", 0)
@@ -29,8 +29,8 @@ def test_a_person_walks_over_the_lake(start: StartSession) -> None:
     assert (frame.step, frame.step_line["seq"], frame.step_line["obs"]) == (0, again, 4)
 
 
-def test_what_is_no_action_is_answered_and_not_taken(start: StartSession) -> None:
-    """The answer names the command, and the game goes on."""
+def test_an_invalid_action_is_rejected(start: StartSession) -> None:
+    """The answer has the command, and the game continues."""
     session = start("human", "FrozenLake-v1", **LAKE)
     session.wait_for("episode_start")
     wrong = session.command("action", value=17)
@@ -46,7 +46,7 @@ def test_what_is_no_action_is_answered_and_not_taken(start: StartSession) -> Non
 
 
 def test_in_real_time_the_newest_action_is_held(start: StartSession) -> None:
-    """Before the first action nothing is done; then each is repeated until another comes."""
+    """Before the first action the idle action is used; then each is repeated until the next."""
     session = start("human", "MountainCar-v0", params={"start_paused": True, "idle_action": "1"})
     session.wait_for("status", state="paused")
     session.command("step", count=2)
@@ -65,7 +65,7 @@ def test_in_real_time_the_newest_action_is_held(start: StartSession) -> None:
 
 
 def test_a_session_that_waits_for_a_person_can_be_stopped(start: StartSession) -> None:
-    """Nobody has to move first."""
+    """Without an action."""
     session = start("human", "Blackjack-v1")
     session.wait_for("episode_start")
     session.command("stop")

@@ -1,4 +1,4 @@
-"""docs/writing-an-actor.md shows an actor that works, from nothing but the page."""
+"""The actor in docs/writing-an-actor.md works."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_pages_actor_balances_the_pole(start: StartSession, folder: Path) -> None:
-    """Every episode has the return that the page promises."""
+    """Every episode has the return that the page states."""
     actor = f"scripted:{folder}/balancer.py:Balancer"
     session = start("scripted", "CartPole-v1", mode="evaluate", actor=actor, episodes=3)
     assert session.wait() == 0, session.log.read_text()
@@ -34,7 +34,7 @@ def test_the_pages_actor_balances_the_pole(start: StartSession, folder: Path) ->
 
 
 def test_the_pages_own_test_passes(folder: Path) -> None:
-    """As a person would run it."""
+    """With the command of the page."""
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "test_balancer"],
         cwd=folder,
@@ -46,6 +46,6 @@ def test_the_pages_own_test_passes(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_page_names_every_script_that_comes_with_it() -> None:
-    """One that is added is documented."""
+def test_the_page_names_every_built_in_script() -> None:
+    """New ones have to be documented."""
     assert set(re.findall(r"`scripted:(\w+)` \|", _PAGE.read_text())) == set(SCRIPTS)

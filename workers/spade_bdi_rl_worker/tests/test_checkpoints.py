@@ -116,7 +116,7 @@ def test_the_same_map_with_other_dynamics_is_compatible(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("config", "message"),
     [
         ({"env_id": "Taxi-v4", "env_kwargs": {}}, "this environment is Taxi-v4"),
         ({"env_id": "FrozenLake8x8-v1"}, "another map"),
@@ -124,13 +124,13 @@ def test_the_same_map_with_other_dynamics_is_compatible(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_of_another_environment_is_rejected(
-    tmp_path: Path, config: dict[str, Any], words: str
+    tmp_path: Path, config: dict[str, Any], message: str
 ) -> None:
     """Also with the same number of states; the remedy names its environment."""
     path = saved(tmp_path / "first")
     run = warm_run(tmp_path / "second", path, **config)
 
-    with closing(run), pytest.raises(WorkerError, match=words) as caught:
+    with closing(run), pytest.raises(WorkerError, match=message) as caught:
         run.learner()
     assert "FrozenLake-v1 (is_slippery False, map_name 4x4)" in caught.value.remedy
 
@@ -147,17 +147,19 @@ def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         (b"\x80\x04 no JSON", "cannot be read"),
         (b'{"policy": []}', "not a checkpoint of this worker"),
     ],
 )
-def test_a_file_of_another_program_is_rejected(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_of_another_program_is_rejected(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     """With a remedy, and without a traceback."""
     path = tmp_path / "policy.pt"
     path.write_bytes(content)
-    with pytest.raises(WorkerError, match=words) as caught:
+    with pytest.raises(WorkerError, match=message) as caught:
         read_table_file(path)
     assert "spade_bdi_rl_worker" in caught.value.remedy
 

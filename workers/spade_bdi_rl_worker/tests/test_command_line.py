@@ -120,19 +120,19 @@ def test_a_saved_table_is_evaluated_in_the_play_loop(tmp_path: Path, table: Path
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    ("config", "message"),
     [
         ({"env_id": "FrozenLake8x8-v1"}, "another map"),
         ({"env_id": "CliffWalking-v1"}, "this environment is CliffWalking-v1"),
     ],
 )
 def test_a_table_of_another_environment_is_rejected(
-    tmp_path: Path, table: Path, config: dict[str, Any], words: str
+    tmp_path: Path, table: Path, config: dict[str, Any], message: str
 ) -> None:
     """The run fails with an error and a remedy."""
     bye = worker(tmp_path, {"mode": "play", **config}, table)[-1]
     assert bye["outcome"] == "failed"
-    assert words in bye["error"]
+    assert message in bye["error"]
     assert "choose a checkpoint of this environment" in bye["remedy"]
 
 

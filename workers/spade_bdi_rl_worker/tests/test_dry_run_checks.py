@@ -40,7 +40,7 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("config", "words", "remedy"),
+    ("config", "message", "remedy"),
     [
         ({"env_id": "FrozenLak-v1"}, "Unknown environment FrozenLak-v1", "FrozenLake-v1"),
         ({"env_kwargs": {"is_slipery": False}}, "no argument 'is_slipery'", "is_slippery"),
@@ -51,9 +51,11 @@ def table(tmp_path: Path) -> Path:
         ({"mode": "evaluate", "env_id": "CartPole-v1"}, "has Box observations", "cleanrl_worker"),
     ],
 )
-def test_configuration_errors_are_reported(config: dict[str, Any], words: str, remedy: str) -> None:
+def test_configuration_errors_are_reported(
+    config: dict[str, Any], message: str, remedy: str
+) -> None:
     """Without a traceback."""
-    with pytest.raises(WorkerError, match=words) as caught:
+    with pytest.raises(WorkerError, match=message) as caught:
         dry_run(**config)
 
     assert remedy in caught.value.remedy

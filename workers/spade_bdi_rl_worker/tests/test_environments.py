@@ -44,12 +44,12 @@ def test_minigrid_states_depend_on_the_complete_grid() -> None:
 
 
 @pytest.mark.parametrize(
-    ("env_id", "words"),
+    ("env_id", "message"),
     [("CartPole-v1", "needs discrete states"), ("Pendulum-v1", "no discrete action space")],
 )
-def test_unsupported_environments_are_rejected(tmp_path: Path, env_id: str, words: str) -> None:
+def test_unsupported_environments_are_rejected(tmp_path: Path, env_id: str, message: str) -> None:
     """The remedy names supported ones."""
     run = LearningRun(tmp_path, {"env_id": env_id})
-    with closing(run), pytest.raises(WorkerError, match=words) as caught:
+    with closing(run), pytest.raises(WorkerError, match=message) as caught:
         run.learner()
     assert "FrozenLake" in caught.value.remedy

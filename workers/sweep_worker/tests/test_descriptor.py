@@ -1,4 +1,4 @@
-"""What the worker says of itself needs neither Optuna nor MOSAIC."""
+"""The worker's descriptor needs neither Optuna nor MOSAIC."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ runpy.run_module("sweep_worker", run_name="__main__")
 
 
 def test_it_describes_itself_with_the_standard_library_alone() -> None:
-    """As the daemon asks it before the bundle is installed."""
+    """Before its bundle is installed."""
     code = _DESCRIBE.format(
         worker=str(_ROOT / "workers/sweep_worker/src"), sdk=str(_ROOT / "worker_sdk/src")
     )

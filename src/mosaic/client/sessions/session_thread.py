@@ -50,7 +50,7 @@ class SessionThread:
         self._completed = 0
         self._is_closing = False
         self.is_finished = False
-        """Closed: no command runs and no state is published any more."""
+        """Closed: no command runs and no state is published."""
         self.thread = threading.Thread(target=self._run, name="session", daemon=True)
         self.thread.start()
 

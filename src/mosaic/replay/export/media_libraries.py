@@ -1,6 +1,6 @@
 """Imports Pillow and PyAV on first use: they load slowly and may be missing.
 
-A module of its own because the writers, the overlay and the window share it.
+A separate module because the writers, the overlay and the window share it.
 """
 
 import importlib

@@ -93,7 +93,7 @@ class EpisodeSimulation:
     def close(self) -> None:
         env, self._env = self._env, None
         if env is not None:
-            with contextlib.suppress(Exception):  # its state does not matter any more
+            with contextlib.suppress(Exception):  # its state no longer matters
                 env.close()
 
     def go_back(self, steps: int) -> None:

@@ -1,4 +1,4 @@
-"""A worker that runs scripts which tests write."""
+"""A worker that runs scripts written by tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from workers.cleanrl_worker.tests.upstream.script_process import (
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[StartScript]:
-    """Start a run of a script with this body; each has a folder of its own."""
+    """Start a run of a script with this body, each in its own folder."""
     started: list[ScriptUnderTest] = []
 
     def start_script(body: str, **config: Any) -> ScriptUnderTest:

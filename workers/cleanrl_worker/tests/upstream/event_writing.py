@@ -6,7 +6,7 @@ _POLYNOMIAL = 0x82F63B78
 
 
 def scalar_record(tag: str, value: float, step: int, wall_time: float = 1.7e9) -> bytes:
-    """A whole record with one number, as `SummaryWriter.add_scalar` writes it."""
+    """A complete record with one number, as `SummaryWriter.add_scalar` writes it."""
     content = _bytes(1, tag.encode()) + b"\x15" + struct.pack("<f", value)
     return record(_event(step, wall_time, content))
 

@@ -36,7 +36,7 @@ class ScriptUnderTest(WorkerProcess):
         return [event["message"] for event in self.events("log") if event["code"] == code]
 
     def wait_for_output(self, text: str) -> None:
-        """Until the script has printed it."""
+        """Wait until the script has printed it."""
         self.until(lambda: text in self.log.read_text(), f"{text!r} in the log")
 
     def bye(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class ScriptUnderTest(WorkerProcess):
 
 
 def is_alive(pid: int) -> bool:
-    """A process that has ended and was not taken note of is none."""
+    """Zombies are not alive."""
     try:
         os.kill(pid, 0)
         status = Path(f"/proc/{pid}/stat").read_text()

@@ -1,4 +1,4 @@
-"""A script gets keys, tokens and proxies only when it is to use them."""
+"""A script gets keys, tokens and proxies only if it needs them."""
 
 import socket
 from pathlib import Path
@@ -41,7 +41,7 @@ def tracked(**wandb: object) -> dict[str, object]:
 
 
 def test_secrets_are_not_passed_by_default(folder: Path) -> None:
-    """A script that neither tracks nor uploads can give nothing away."""
+    """A script that neither tracks nor uploads gets none."""
     environment = launch(folder).environment
     assert not set(SECRETS) & set(environment)
     assert environment["WANDB_MODE"] == "offline"
@@ -68,7 +68,7 @@ def test_tracking_is_online_if_the_server_responds(
 def test_tracking_is_offline_if_no_server_responds(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the script would wait for minutes, and fail."""
+    """Otherwise the script would wait for minutes and fail."""
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{closed_port()}")
     planned = launch(folder, params={"track": True})
     assert "127.0.0.1 cannot be reached" in planned.offline_reason
@@ -79,7 +79,7 @@ def test_tracking_is_offline_if_no_server_responds(
 def test_a_proxy_is_used_only_if_the_run_sets_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One with a password comes by the environment; whether it answers is tried beforehand."""
+    """One with a password comes from the environment; it is probed first."""
     proxy = f"http://me:password@127.0.0.1:{closed_port()}"
     monkeypatch.setenv("WANDB_VPN_HTTPS_PROXY", proxy)
     monkeypatch.setenv("WANDB_BASE_URL", "https://tracker.invalid")
@@ -90,7 +90,7 @@ def test_a_proxy_is_used_only_if_the_run_sets_one(
 
 
 def test_the_wandb_run_id_of_the_environment_is_used(tmp_path: Path) -> None:
-    """An id that a person chose may have letters that end an address."""
+    """A user's id may contain characters that end a URL."""
     telemetry = tmp_path / "telemetry"
     with telemetry.open("wb") as stream:
         emitter = Emitter(fd=stream.fileno())
@@ -101,7 +101,7 @@ def test_the_wandb_run_id_of_the_environment_is_used(tmp_path: Path) -> None:
 
 
 def closed_port() -> int:
-    """Where nobody listens."""
+    """A port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port

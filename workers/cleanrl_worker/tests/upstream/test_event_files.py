@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_read_from_the_last_offset(tmp_path: Path, path: Path) -> None:
-    """A record that is half written waits for its other half, and nothing comes twice."""
+    """An incomplete record is read later, and none twice."""
     files = EventFiles(tmp_path)
     path.write_bytes(LOSS + LOSS[:20])
     files.find_new()
@@ -35,7 +35,7 @@ def test_a_file_is_read_from_the_last_offset(tmp_path: Path, path: Path) -> None
 
 
 def test_texts_keep_their_tag(tmp_path: Path, path: Path) -> None:
-    """The table of hyperparameters is found by the name that the script gave it."""
+    """The table of hyperparameters is found by its tag."""
     path.write_bytes(text_record("hyperparameters", "|param|value|"))
     files = EventFiles(tmp_path)
     files.find_new()
@@ -44,7 +44,7 @@ def test_texts_keep_their_tag(tmp_path: Path, path: Path) -> None:
 
 @pytest.mark.parametrize("rubbish", [b"\x00" * 40, record(b"\xff\xff\xff"), b"not an event file"])
 def test_a_file_in_another_format_is_reported(tmp_path: Path, path: Path, rubbish: bytes) -> None:
-    """What came before is kept, and the rest is not guessed at."""
+    """Earlier records are kept, and the rest is skipped."""
     path.write_bytes(LOSS + rubbish)
     files = EventFiles(tmp_path)
     files.find_new()

@@ -1,4 +1,4 @@
-"""With the minimal telemetry switch on, episodes of an unmodified script replay exactly."""
+"""With minimal telemetry enabled, episodes of an unmodified script replay exactly."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ envs.close()
 
 
 def recordings(worker: ScriptUnderTest) -> list[dict[str, Any]]:
-    """The finished episodes, as a replay wants them."""
+    """The finished episodes, as a replay needs them."""
     environments = {event["env_index"]: event for event in worker.events("environment")}
     starts = {event["episode_id"]: event for event in worker.events("episode_start")}
     columns: dict[str, dict[str, list[Any]]] = {}
@@ -67,7 +67,7 @@ def recordings(worker: ScriptUnderTest) -> list[dict[str, Any]]:
 
 
 def difference(recording: dict[str, Any], path: Path) -> str:
-    """What differs when the episode is played again; empty when nothing does."""
+    """The difference of a replay; empty if there is none."""
     path.write_text(json.dumps(recording))
     episode = read_record(path)
     comparison = RecordComparison(episode)
@@ -93,14 +93,14 @@ def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path)
 
 
 def test_the_script_does_not_see_the_instrumentation(start: StartScript) -> None:
-    """`__main__`, its own path and its own arguments, as without the instruments."""
+    """`__main__`, path and arguments are the same as without it."""
     worker = start(TRAINS, total_timesteps=20, telemetry={"steps": "columns"})
     assert worker.wait() == 0
     assert "__main__ True True" in worker.log.read_text()
 
 
 def test_live_frames_need_no_change_of_the_script(start: StartScript) -> None:
-    """The first environment draws, though the script made it without a render mode."""
+    """The first environment renders, although the script created it without a render mode."""
     worker = start(TRAINS, total_timesteps=60, telemetry={"frames": True})
     assert worker.wait() == 0
     assert (worker.folder / "frames").read_bytes()[: len(MAGIC)] == MAGIC
@@ -131,7 +131,7 @@ gym.register("Blind-v0", Blind, max_episode_steps=5)
 
 
 def test_environments_in_other_processes_are_recorded_by_their_vector(start: StartScript) -> None:
-    """They cannot be replayed and are marked so; their episodes are reported."""
+    """They are marked as not replayable; their episodes are reported."""
     body = TRAINS.replace("SyncVectorEnv", "AsyncVectorEnv")
     worker = start(body, total_timesteps=200, telemetry={"steps": "columns"})
     assert worker.wait() == 0

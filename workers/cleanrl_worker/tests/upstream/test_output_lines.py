@@ -1,4 +1,4 @@
-"""The lines that CleanRL's scripts print, of all its releases."""
+"""Lines that CleanRL's scripts print, in all its releases."""
 
 import pytest
 
@@ -33,24 +33,24 @@ from cleanrl_worker.upstream.output_lines import (
     ],
 )
 def test_metric_lines(line: str, step: int | None, values: dict[str, list[float]] | None) -> None:
-    """Numbers by their names, in every way that numpy and torch write them."""
-    said = read_line(line)
-    assert isinstance(said, PrintedMetrics)
-    assert said.step == step
-    assert said.evaluation is None
+    """Numbers by name, in all formats of numpy and torch."""
+    metrics = read_line(line)
+    assert isinstance(metrics, PrintedMetrics)
+    assert metrics.step == step
+    assert metrics.evaluation is None
     if values is not None:
-        assert said.values == values
+        assert metrics.values == values
 
 
 def test_evaluation_lines_are_distinguished() -> None:
-    """An evaluation counts its episodes, not the steps of the training."""
+    """An evaluation counts its episodes, not training steps."""
     assert read_line("eval_episode=9, episodic_return=[8.]") == PrintedMetrics(
         None, 9, {"episodic_return": [8.0]}
     )
 
 
 def test_speed_model_and_address_lines() -> None:
-    """Speed, a saved model, and where a run is tracked."""
+    """Speed, a saved model, and the URL of a tracked run."""
     assert read_line("SPS: 1393") == PrintedSpeed(1393.0)
     saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
     assert read_line(f"model saved to {saved}") == SavedModel(saved)
@@ -72,7 +72,7 @@ def test_speed_model_and_address_lines() -> None:
     ],
 )
 def test_unknown_formats_are_reported_not_guessed(line: str) -> None:
-    """A format that has changed must not become wrong numbers."""
+    """A changed format must not give wrong numbers."""
     assert isinstance(read_line(line), Unreadable)
 
 
@@ -87,5 +87,5 @@ def test_unknown_formats_are_reported_not_guessed(line: str) -> None:
     ],
 )
 def test_other_output_is_not_telemetry(line: str) -> None:
-    """Chatter and tracebacks are neither numbers nor a reason to worry."""
+    """Other prints and tracebacks are neither metrics nor warnings."""
     assert read_line(line) is None

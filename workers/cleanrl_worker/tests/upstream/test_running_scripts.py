@@ -1,4 +1,4 @@
-"""A script's output becomes telemetry, and its end is explained, whatever it does."""
+"""A script's output becomes telemetry, and every kind of end has a reason."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ print("SPS: 1393")
 
 
 def test_printed_lines_become_metrics_and_episodes(start: StartScript) -> None:
-    """Names as in TensorBoard, progress, and every raw line in the log."""
+    """With TensorBoard's tags and progress; every raw line is in the log."""
     worker = start(TRAINS, seed=5, total_timesteps=300, params={"learning_rate": 0.5})
     assert worker.wait() == 0
     log = worker.log.read_text()
@@ -38,7 +38,7 @@ def test_printed_lines_become_metrics_and_episodes(start: StartScript) -> None:
 
 
 def test_event_files_add_all_curves_without_duplicates(start: StartScript) -> None:
-    """Lengths meet their returns, printed points are not repeated, and tables are kept."""
+    """Lengths are matched to returns, printed points are not repeated, and tables are kept."""
     records = (
         text_record("hyperparameters", "|param|value|")
         + scalar_record("charts/episodic_return", 10.0, 100)
@@ -78,7 +78,7 @@ file.close()
 
 
 def test_files_of_a_script_are_announced(start: StartScript) -> None:
-    """Models, videos with what is known about them, and offline folders of W&B."""
+    """Models, videos with metadata, and offline folders of W&B."""
     body = """
 for folder in ("runs/x", "videos/x", "wandb/offline-run-20260101_000000-abc123"):
     os.makedirs(folder)
@@ -97,11 +97,11 @@ open("videos/x/rl-video-episode-8.meta.json", "w").write('{"episode_id": 8}')
 
 
 def test_the_commit_of_the_checkout_is_recorded(start: StartScript, tmp_path: Path) -> None:
-    """In the log and in a report, with the script's flags, and that the script was changed."""
+    """In the log and in a report, with the flags and whether the script was modified."""
     (tmp_path / "script0.py").touch()
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for words in (["init", "-q"], ["add", "script0.py"], ["commit", "-q", "-m", "first"]):
-        subprocess.run([*git, *words], check=True)
+    for arguments in (["init", "-q"], ["add", "script0.py"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *arguments], check=True)
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True).stdout
     worker = start("pass", seed=3)
     assert worker.wait() == 0
@@ -151,7 +151,7 @@ while True:
 
 
 def test_pausing_stops_the_script_and_its_children(start: StartScript) -> None:
-    """Nothing runs while the run is paused, and everything continues afterwards."""
+    """No process runs while paused, and all continue afterwards."""
     body = """
 os.fork()
 path = f"ticks-{os.getpid()}"
@@ -180,7 +180,7 @@ for _ in range(100_000):
 
 
 def test_leftover_children_are_stopped(start: StartScript) -> None:
-    """One that holds the output open does not keep the run from ending."""
+    """A child that keeps the output open does not delay the end of the run."""
     body = """
 if os.fork() == 0:
     os.setsid()
@@ -200,7 +200,7 @@ print("global_step=1, episodic_return=2.0")
 
 
 def test_a_child_that_keeps_printing_is_stopped(start: StartScript) -> None:
-    """Output that never ends by itself does not keep the run from ending."""
+    """Endless output does not delay the end of the run."""
     body = """
 if os.fork() == 0:
     open("orphan", "w").write(str(os.getpid()))
@@ -220,7 +220,7 @@ os._exit(0)
 
 
 def test_invalid_lengths_are_ignored(start: StartScript) -> None:
-    """One odd line must not end a training."""
+    """An unusual line does not end a training."""
     body = """
 for length in ("nan", "-3", "1e300", "7"):
     print(f"global_step=5, episodic_return=1.0, episodic_length={length}")
@@ -230,12 +230,12 @@ for length in ("nan", "-3", "1e300", "7"):
     assert [each["steps"] for each in worker.events("episode")] == [0, 0, 0, 7]
 
 
-@pytest.mark.parametrize("asked", [{"warm_start": "abc"}, {"metadata": {"resume": True}}])
+@pytest.mark.parametrize("fields", [{"warm_start": "abc"}, {"metadata": {"resume": True}}])
 def test_a_script_cannot_resume_from_a_checkpoint(
-    start: StartScript, asked: dict[str, object]
+    start: StartScript, fields: dict[str, object]
 ) -> None:
-    """Else it would train from its beginning without a word."""
-    worker = start("open('started', 'w').close()", **asked)
+    """It would silently train from the start."""
+    worker = start("open('started', 'w').close()", **fields)
     assert worker.wait() == 1
     assert "cannot resume from a checkpoint" in worker.bye()["error"]
     assert "Start it without" in worker.bye()["remedy"]
@@ -253,7 +253,7 @@ def test_a_script_cannot_resume_from_a_checkpoint(
     ],
 )
 def test_a_script_that_fails(start: StartScript, body: str, message: str, remedy: str) -> None:
-    """The exit code with the last lines, and what to do."""
+    """The error has the exit code, the last lines and a remedy."""
     worker = start(body)
     assert worker.wait() == 1
     bye = worker.bye()
@@ -264,7 +264,7 @@ def test_a_script_that_fails(start: StartScript, body: str, message: str, remedy
 
 
 def test_a_flag_that_the_script_rejects(start: StartScript) -> None:
-    """Extras are passed on unread, and the script's own complaint is shown."""
+    """Extra arguments are passed on, and the script's own error is shown."""
     worker = start("pass", extra_args={"no_such_flag": 3})
     assert worker.wait() == 1
     assert "exit code 2" in worker.bye()["error"]
@@ -273,7 +273,7 @@ def test_a_flag_that_the_script_rejects(start: StartScript) -> None:
 
 
 def test_max_episodes_stops_the_script(start: StartScript) -> None:
-    """`max_episodes` ends a script that knows nothing of it."""
+    """Although the script does not know the limit."""
     body = """
 for step in range(1_000_000):
     print(f"global_step={step}, episodic_return=1.0, episodic_length=4", flush=True)
@@ -287,7 +287,7 @@ for step in range(1_000_000):
 
 
 def test_max_episodes_does_not_wait_for_lengths(start: StartScript) -> None:
-    """CleanRL writes lengths to the event file alone, minutes after it has printed the returns."""
+    """CleanRL writes lengths only to the event file, minutes after printing the returns."""
     body = """
 os.makedirs("runs/x")
 open("runs/x/events.out.tfevents.1.host", "wb").close()
@@ -304,7 +304,7 @@ for step in range(1_000_000):
 def test_tracking_without_a_key_is_offline_with_a_reason(
     start: StartScript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run without a key must not wait for one."""
+    """The run does not wait for a key."""
     for name in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)
     worker = start("print(os.environ['WANDB_MODE'])", artifacts={"wandb": {"enabled": True}})

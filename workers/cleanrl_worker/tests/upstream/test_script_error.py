@@ -1,4 +1,4 @@
-"""The end of a script is explained by what it printed last."""
+"""The end of a script is explained from its last output."""
 
 import pytest
 
@@ -23,14 +23,14 @@ from cleanrl_worker.upstream.script_run import script_error
     ],
 )
 def test_a_missing_module_names_its_extra(line: str, extra: str) -> None:
-    """A person need not know which package brings a module."""
+    """Users need not know the package of a module."""
     failure = script_error(1, ["Traceback (most recent call last):", line], [])
     assert failure.remedy == f"Start it with `--extra {extra}`."
 
 
 def test_an_unknown_environment_has_close_matches() -> None:
-    """With their versions, as they can be given."""
-    said = ["gymnasium.error.NameNotFound: Environment `CartPoll` doesn't exist."]
-    failure = script_error(1, said, ["--seed", "1", "--env-id", "CartPoll-v1"])
+    """With their versions."""
+    message = ["gymnasium.error.NameNotFound: Environment `CartPoll` doesn't exist."]
+    failure = script_error(1, message, ["--seed", "1", "--env-id", "CartPoll-v1"])
     assert "CartPole-v1" in failure.remedy
-    assert "Check the id" in script_error(1, said, []).remedy
+    assert "Check the id" in script_error(1, message, []).remedy

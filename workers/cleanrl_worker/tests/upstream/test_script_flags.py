@@ -1,4 +1,4 @@
-"""A script's flags are read from its source, and written as its parser wants them."""
+"""A script's flags are read from its source, and passed in its parser's syntax."""
 
 import os
 from pathlib import Path
@@ -99,13 +99,13 @@ def flags_of(script: Path) -> ScriptFlags:
     return read_flags(locate_script(str(script)), os.environ)
 
 
-def words(script: Path, params: dict[str, Any] | None = None, **raw: Any) -> list[str]:
+def get_arguments(script: Path, params: dict[str, Any] | None = None, **raw: Any) -> list[str]:
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, params or {}, raw)
     return list(build_command_line(config, flags_of(script)).arguments)
 
 
 def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
-    """Types, defaults, choices and help, those of its base class too; fields of a run are not."""
+    """Types, defaults, choices and help, also of base classes, without run fields."""
     algorithm = describe_script(str(tyro_script))
     algorithm.check()
     found = {each.name: each for each in algorithm.parameters}
@@ -123,7 +123,7 @@ def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
 
 
 def test_add_argument_calls_become_a_form(argparse_script: Path) -> None:
-    """The scripts of CleanRL's releases have no class."""
+    """CleanRL's releases have no class."""
     found = {each.name: each for each in describe_script(str(argparse_script)).parameters}
     assert (found["cuda"].type, found["cuda"].default) == ("bool", True)
     assert (found["quick"].type, found["quick"].default) == ("bool", False)
@@ -132,8 +132,8 @@ def test_add_argument_calls_become_a_form(argparse_script: Path) -> None:
 
 
 def test_arguments_use_tyro_syntax(tyro_script: Path) -> None:
-    """Switches in pairs, lists by spaces; extras that cannot be read likewise."""
-    given = words(
+    """Flags in pairs, lists separated by spaces; also for extra arguments."""
+    given = get_arguments(
         tyro_script,
         {"anneal_lr": False, "hidden": "8 9", "target_kl": 0.1},
         extra_args={"new_switch": True, "old_switch": False, "sizes": [1, 2], "opt": {"lr": 0.5}},
@@ -146,19 +146,21 @@ def test_arguments_use_tyro_syntax(tyro_script: Path) -> None:
 
 
 def test_arguments_use_argparse_syntax(argparse_script: Path) -> None:
-    """CleanRL's releases want `--cuda False`; a real switch takes no word."""
-    given = words(argparse_script, {"cuda": False, "quick": True}, extra_args={"unknown": True})
+    """CleanRL's releases use `--cuda False`; a store_true flag has no value."""
+    given = get_arguments(
+        argparse_script, {"cuda": False, "quick": True}, extra_args={"unknown": True}
+    )
     assert given[-5:] == ["--cuda", "False", "--quick", "--unknown", "True"]
 
 
 def test_artifact_settings_become_flags(tyro_script: Path) -> None:
-    """Tracking, videos and models; what a person set by name wins."""
+    """Tracking, videos and models; values set by the user take precedence."""
     artifacts = {
         "wandb": {"enabled": True, "project": "mosaic", "entity": "ada"},
         "video": {"enabled": True},
         "checkpoints": {"every_steps": 0},
     }
-    given = words(tyro_script, {"save_model": False}, artifacts=artifacts)
+    given = get_arguments(tyro_script, {"save_model": False}, artifacts=artifacts)
     assert {"--track", "--capture-video", "--no-save-model"} <= set(given)
     assert given[given.index("--wandb-entity") + 1] == "ada"
     assert given[given.index("--wandb-project-name") + 1] == "mosaic"
@@ -169,20 +171,22 @@ def test_a_model_is_saved_only_on_request(
     tyro_script: Path, every_steps: int, is_saved: bool
 ) -> None:
     """Saving also starts an evaluation, so the default checkpoint settings do not enable it."""
-    given = words(tyro_script, artifacts={"checkpoints": {"every_steps": every_steps, "keep": 3}})
+    given = get_arguments(
+        tyro_script, artifacts={"checkpoints": {"every_steps": every_steps, "keep": 3}}
+    )
     assert ("--save-model" in given) is is_saved
-    assert "--save-model" in words(tyro_script, {"save_model": True})
+    assert "--save-model" in get_arguments(tyro_script, {"save_model": True})
 
 
 def test_an_unknown_parameter_is_rejected(tyro_script: Path) -> None:
-    """Before anything is started, with the name that was probably meant."""
+    """Before anything is started, with a suggestion."""
     with pytest.raises(WorkerError, match="learning_rat") as refused:
-        words(tyro_script, {"learning_rat": 1})
+        get_arguments(tyro_script, {"learning_rat": 1})
     assert "learning_rate" in refused.value.remedy
 
 
 def test_unsupported_settings_are_listed(tmp_path: Path) -> None:
-    """A script without flags still runs, and the person learns what it did not get."""
+    """A script without these flags still runs, and the log lists what it ignores."""
     script = tmp_path / "bare.py"
     script.write_text("print('hello')\n")
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, {}, {"env_id": "Acrobot-v1"})
@@ -193,13 +197,13 @@ def test_unsupported_settings_are_listed(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_flags_of_a_hidden_parser_are_read_from_help(tmp_path: Path) -> None:
-    """The script itself answers `--help` when its source shows no flags."""
+    """From the script's `--help` if its source shows no flags."""
     (tmp_path / "its_parser.py").write_text(ITS_PARSER)
     script = tmp_path / "elsewhere.py"
     script.write_text(ELSEWHERE)
     flags = flags_of(script)
     assert flags.source == "its --help"
     assert [flag.parameter.name for flag in flags.flags] == ["env_id", "seed", "gamma", "quick"]
-    assert words(script, {"gamma": "0.9", "quick": True}) == [
+    assert get_arguments(script, {"gamma": "0.9", "quick": True}) == [
         *("--env-id", "Acrobot-v1", "--seed", "7", "--gamma", "0.9", "--quick"),
     ]

@@ -25,7 +25,7 @@ def test_a_path_in_a_checkout(checkout: Path) -> None:
 
 @pytest.mark.parametrize("name", ["cleanrl.ppo_atari", "ppo_atari"])
 def test_the_cleanrl_package_has_priority(checkout: Path, name: str) -> None:
-    """By module or by bare name, and the sentence says whose script it is."""
+    """By module or by name, and the message says which script it is."""
     found = locate_script(name, [str(checkout)])
     assert found.path == checkout / "cleanrl" / "ppo_atari.py"
     assert found.origin == "cleanrl"
@@ -34,7 +34,7 @@ def test_the_cleanrl_package_has_priority(checkout: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["td3_continuous_action", "cleanrl_worker.learners.sac"])
 def test_own_algorithms_are_rejected_as_scripts(checkout: Path, name: str) -> None:
-    """They need another gymnasium than scripts have; the error says how they are started."""
+    """They need another gymnasium; the error says how to start them."""
     with pytest.raises(WorkerError, match="is an algorithm of this worker") as refused:
         locate_script(name, [str(checkout)])
     assert f"`--algo {name.rpartition('.')[2]}`" in refused.value.remedy
@@ -42,7 +42,7 @@ def test_own_algorithms_are_rejected_as_scripts(checkout: Path, name: str) -> No
 
 @pytest.mark.parametrize(("script", "meant"), [("cleanrl.ppo_atary", "ppo_atari"), ("dqnn", "dqn")])
 def test_an_unknown_name_is_an_error(checkout: Path, script: str, meant: str) -> None:
-    """The error names what was probably meant."""
+    """The error has a suggestion."""
     with pytest.raises(WorkerError, match=script) as missing:
         locate_script(script, [str(checkout)])
     assert meant in missing.value.remedy

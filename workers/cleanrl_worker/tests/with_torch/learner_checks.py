@@ -1,4 +1,4 @@
-"""What is checked of every learner: same seed, same curves; interrupted or not, same curves."""
+"""Checks for every learner: equal seeds and resumed runs give equal curves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def trained_checkpoint(learner: Any, args: Any) -> tuple[TrainingCheckpoint, Rec
 
 
 def curves_of(sink: RecordingSink, after: int = 0) -> dict[str, list[tuple[int, float]]]:
-    """All that does not depend on how fast the machine is."""
+    """Everything that does not depend on the speed of the machine."""
     return {
         name: [point for point in points if point[0] > after]
         for name, points in sink.curves.items()
@@ -66,7 +66,7 @@ def assert_resumes_exactly(case: unittest.TestCase, learner: Any, args: Any, mid
 
 
 def assert_depends_on_seed_alone(case: unittest.TestCase, learner: Any, args: Any) -> None:
-    """Twice the same curves with one seed, others with another one."""
+    """Equal curves with one seed, different ones with another."""
     first, again, other = (
         curves_of(trained_checkpoint(learner, dataclasses.replace(args, seed=seed))[1])
         for seed in (1, 1, 2)
@@ -78,7 +78,7 @@ def assert_depends_on_seed_alone(case: unittest.TestCase, learner: Any, args: An
 def assert_acts(
     case: unittest.TestCase, learner: Any, checkpoint: TrainingCheckpoint, env: Any
 ) -> None:
-    """The greedy policy repeats itself; both kinds give actions of the environment."""
+    """The greedy policy is deterministic; both kinds return valid actions."""
     observation, _ = env.reset(seed=1)
     greedy: Policy = learner.load_policy(checkpoint)
     sampled: Policy = learner.load_policy(checkpoint, sampled=True)

@@ -1,4 +1,4 @@
-"""What SAC, TD3 and DDPG have in common to be tested, and environments whose values are known."""
+"""Shared tests of SAC, TD3 and DDPG, and environments with known values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ else:
 
 
 class Steady(gym.Env[Any, Any]):
-    """Reward 1 whatever is done, and nothing to see."""
+    """Reward 1 for any action, and a constant observation."""
 
     observation_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
 
     def __init__(self, ends_after: int = 0) -> None:
-        """0: it never ends by itself."""
+        """0: it never terminates."""
         self._ends_after = ends_after
         self._count = 0
 
@@ -48,13 +48,13 @@ class Steady(gym.Env[Any, Any]):
 
 
 class Boundless(Steady):
-    """Any number is an action."""
+    """The action space is unbounded."""
 
     action_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
 
 
 class Pointing(gym.Env[Any, Any]):
-    """The best action is the observation, in an uneven box of two; the reward is how near it is."""
+    """The best action is the observation, in an asymmetric box; the reward is the closeness."""
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
     action_space = spaces.Box(
@@ -93,7 +93,7 @@ SMALL: dict[str, Any] = {"learning_starts": 60, "batch_size": 16, "buffer_size":
 
 
 class OffPolicyChecks(Base):
-    """Mixed into a test case, which says what learner it is and how it learns quickly."""
+    """Mixed into a test case that sets the learner and its quick parameters."""
 
     learner: ModuleType
     algo: str
@@ -128,21 +128,21 @@ class OffPolicyChecks(Base):
         return read_checkpoint(directory / "checkpoints" / "last.pt"), sink
 
     def newest_value(self, env_id: str) -> float:
-        """Of a training with a discount of 0.8."""
+        """The logged value of a training with a discount of 0.8."""
         flags = {**self.quick, "gamma": 0.8, "tau": 0.1, "learning_starts": 50, "batch_size": 16}
         _, sink = self.train(env_id, 501, **flags)
         return sink.curves["losses/qf1_values"][-1][1]
 
     def test_truncation_does_not_reduce_values(self) -> None:
-        """Reward 1 for ever is worth 1 / (1 - 0.8), though episodes last five steps."""
+        """Reward 1 forever has the value 1 / (1 - 0.8), although episodes have five steps."""
         self.assertAlmostEqual(self.newest_value("OffPolicyCut-v0"), 5.0, delta=0.5)
 
     def test_termination_reduces_values(self) -> None:
-        """One step in five has no future: 1 / (1 - 0.8 * 4/5)."""
+        """One step in five has no next value: 1 / (1 - 0.8 * 4/5)."""
         self.assertAlmostEqual(self.newest_value("OffPolicyEnded-v0"), 2.78, delta=0.5)
 
     def test_it_learns_and_a_warm_start_keeps_the_policy(self) -> None:
-        """It comes near the best return of 10; begun with it, no random actions are taken."""
+        """It gets close to the best return of 10; a warm start takes no random actions."""
         flags = {**self.quick, "gamma": 0.5, "tau": 0.05, "learning_starts": 100, "batch_size": 32}
         saved, _ = self.train("OffPolicyPointing-v0", 1_000, **flags)
         self.assertGreater(self.mean_return(saved), 9.0)
@@ -154,7 +154,7 @@ class OffPolicyChecks(Base):
         self.assertGreater(np.mean(returns), 7.0)
 
     def test_a_policy_acts_within_bounds(self) -> None:
-        """Of the environment's own shape and type, with and without noise, in uneven bounds."""
+        """With the environment's shape and dtype, with and without noise, in asymmetric bounds."""
         saved, _ = self.train("OffPolicyPointing-v0", 20)
         space = Pointing.action_space
         for sampled in (False, True):
@@ -165,7 +165,7 @@ class OffPolicyChecks(Base):
                 self.assertTrue(space.contains(action), action)
 
     def test_without_noise_a_policy_is_deterministic(self) -> None:
-        """The same observation leads to the same action, unless actions are drawn."""
+        """Equal observations give equal actions, unless actions are sampled."""
         saved, _ = self.train("OffPolicyPointing-v0", 20)
         seen = np.array([0.3, -0.3], np.float32)
         for sampled in (False, True):
@@ -173,7 +173,7 @@ class OffPolicyChecks(Base):
             self.assertEqual(np.array_equal(policy.act(seen), policy.act(seen)), not sampled)
 
     def test_the_same_seed_gives_the_same_training(self) -> None:
-        """Bit for bit, and another seed another one."""
+        """Bit for bit; another seed gives another one."""
         first, again, other = (
             self.train("Pendulum-v1", 150, folder=f"run-{index}", seed=seed, **SMALL)[0]
             for index, seed in enumerate((3, 3, 4))
@@ -183,7 +183,7 @@ class OffPolicyChecks(Base):
             self.assert_same(first.policy, other.policy)
 
     def test_a_resumed_training_equals_an_uninterrupted_one(self) -> None:
-        """Networks, optimizers, buffer, noise and environments come back bit for bit."""
+        """Networks, optimizers, buffer, noise and environments are restored bit for bit."""
         flags = {**SMALL, "num_envs": 2, "checkpoint_every": 110}
         whole, logged = self.train("Pendulum-v1", 240, folder="whole", **flags)
         middle = self.folder / "whole" / "checkpoints" / "step-110.pt"
@@ -198,7 +198,7 @@ class OffPolicyChecks(Base):
                 self.assertEqual(logged_later.curves.get(name, []), later)
 
     def test_a_buffer_that_is_too_large_is_refilled(self) -> None:
-        """The resumed training says so, and learns again once it has seen enough."""
+        """The resumed training logs it, and learns again once it has enough steps."""
         flags = {**SMALL, "checkpoint_buffer_mb": 0}
         saved, _ = self.train("Pendulum-v1", 100, **flags)
         self.assertNotIn("buffer", saved.training)
@@ -210,12 +210,12 @@ class OffPolicyChecks(Base):
         self.assert_same(saved.policy, resumed.policy)  # 40 steps are not yet enough
 
     def test_unbounded_actions_are_rejected(self) -> None:
-        """With what to choose instead."""
+        """With an alternative."""
         with self.assertRaisesRegex(WorkerError, "infinite bounds"):
             self.train("OffPolicyBoundless-v0", 10)
 
     def mean_return(self, saved: TrainingCheckpoint) -> float:
-        """Played without noise."""
+        """Of episodes without noise."""
         env = gym.make("OffPolicyPointing-v0")
         policy = self.learner.load_policy(saved)
         total = 0.0
@@ -229,7 +229,7 @@ class OffPolicyChecks(Base):
         return total / 10
 
     def assert_same(self, first: Any, second: Any) -> None:
-        """Tensors, at any depth, bit for bit."""
+        """Tensors at any depth are equal bit for bit."""
         if isinstance(first, torch.Tensor):
             self.assertTrue(torch.equal(first, second))
         elif isinstance(first, dict):

@@ -1,7 +1,7 @@
-"""Environments so small that the right values are known.
+"""Environments that are small enough to know the correct values.
 
-In `Waiting` nothing ever ends by itself: the first step brings nothing, every other one a reward of
-1. Whether it is `cut` by a time limit or `over` after three steps decides what waiting is worth.
+`Waiting` never terminates: the first step has reward 0, every other one 1. Truncation (`cut`) or
+termination after three steps (`over`) decides the value of waiting.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STEPS = 3
 
 
 class Waiting(gym.Env[Any, Any]):
-    """Two actions that do the same."""
+    """Two equivalent actions."""
 
     def __init__(self, steps_until_over: int | None = None) -> None:
         self.observation_space = spaces.Box(0.0, 1.0, (2,), np.float32)
@@ -44,7 +44,7 @@ class Waiting(gym.Env[Any, Any]):
 
 
 def register() -> None:
-    """Once in a process."""
+    """Once per process."""
     if CUT in gym.registry:
         return
     gym.register(CUT, entry_point=_made, max_episode_steps=_STEPS)

@@ -1,4 +1,4 @@
-"""Advantages by hand, and what a time limit must not do to them."""
+"""Advantages computed by hand, and bootstrapping at time limits."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Advantages(unittest.TestCase):
         self.assertAlmostEqual(float(found[0, 0]), 1.0)
 
     def test_lambda_zero_gives_one_step_td_errors(self) -> None:
-        """The surprise of a single step: reward and discounted next value, less the value."""
+        """Reward plus discounted next value minus value."""
         ended = np.zeros((2, 1), dtype=np.bool_)
         found = compute_gae(_column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0)
         np.testing.assert_allclose(found, _column(1 + 18 - 10, 2 + 27 - 20), rtol=1e-6)
 
     def test_environments_do_not_mix(self) -> None:
-        """Each column is that of an environment of its own."""
+        """Each column belongs to one environment."""
         rng = np.random.default_rng(1)
         rewards, values = rng.normal(size=(5, 3)), rng.normal(size=(6, 3))
         ended = rng.random((5, 3)) < 0.3
@@ -60,18 +60,18 @@ class Advantages(unittest.TestCase):
 
 
 class TimeLimits(unittest.TestCase):
-    """Reward 1 forever is worth 1 / (1 - gamma), wherever a time limit cuts."""
+    """Reward 1 forever has the value 1 / (1 - gamma), wherever a time limit truncates."""
 
-    def _judged(self, *, terminated: bool) -> Any:
+    def _compute_gae(self, *, terminated: bool) -> Any:
         worth = 1.0 / (1.0 - _GAMMA)
         rollout = Rollout(4, 2, observation=((1,), np.float32), action=((), np.int64))
-        nobody = np.zeros(2, dtype=np.bool_)
+        no_end = np.zeros(2, dtype=np.bool_)
         for step in range(4):
             first = np.array([step == 1, False])
             last = np.array([np.array([7.0]), None], dtype=object)
             infos = {"final_obs": last} if step == 1 else {}
-            over, cut = (first, nobody) if terminated else (nobody, first)
-            rollout.add(step, np.ones(2), over, cut, infos)
+            terminations, truncations = (first, no_end) if terminated else (no_end, first)
+            rollout.add(step, np.ones(2), terminations, truncations, infos)
         seen: list[Any] = []
 
         def value_of(rows: Any) -> Any:
@@ -82,15 +82,15 @@ class TimeLimits(unittest.TestCase):
         return advantages, returns, seen
 
     def test_a_truncated_episode_is_bootstrapped(self) -> None:
-        """A truncated episode is worth as much as one that was not."""
-        advantages, returns, seen = self._judged(terminated=False)
+        """It has the same value as an unlimited one."""
+        advantages, returns, seen = self._compute_gae(terminated=False)
         np.testing.assert_allclose(returns, 1.0 / (1.0 - _GAMMA), rtol=1e-5)
         np.testing.assert_allclose(advantages, 0.0, atol=1e-4)
         np.testing.assert_array_equal(seen[-1], [[7.0]])
 
     def test_a_terminated_episode_is_not_bootstrapped(self) -> None:
-        """A terminated one ends with its last reward."""
-        _, returns, seen = self._judged(terminated=True)
+        """It ends with its last reward."""
+        _, returns, seen = self._compute_gae(terminated=True)
         self.assertAlmostEqual(float(returns[1, 0]), 1.0, places=5)
         np.testing.assert_allclose(returns[:, 1], 1.0 / (1.0 - _GAMMA), rtol=1e-5)
         self.assertEqual(len(seen), 1)

@@ -35,11 +35,11 @@ QUICK = c51.Args(
 )
 
 
-class ShareOutTest(unittest.TestCase):
-    """The projection onto fixed returns."""
+class ProjectionTest(unittest.TestCase):
+    """The projection onto fixed atoms."""
 
     def test_projection_keeps_the_mean(self) -> None:
-        """Returns between two atoms are shared so that their mean is the same, and sum up to 1."""
+        """Returns between two atoms are split so that mean and sum stay the same."""
         torch.manual_seed(1)
         atoms = torch.linspace(-2.0, 5.0, 8)
         probabilities = torch.rand(6, 8).softmax(dim=1)
@@ -49,7 +49,7 @@ class ShareOutTest(unittest.TestCase):
         torch.testing.assert_close(shared @ atoms, (probabilities * returns).sum(dim=1))
 
     def test_returns_on_an_atom_or_outside_are_not_split(self) -> None:
-        """Exactly an atom is that atom; what is beyond the last one is the last one."""
+        """Returns beyond the support are clipped to its bounds."""
         atoms = torch.tensor([0.0, 1.0, 2.0])
         probabilities = torch.tensor([[0.2, 0.3, 0.5]])
         shared = project_distribution(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
@@ -57,7 +57,7 @@ class ShareOutTest(unittest.TestCase):
 
 
 class C51Test(unittest.TestCase):
-    """On CartPole, and on environments where values are known."""
+    """On CartPole, and on environments with known values."""
 
     def setUp(self) -> None:
         small_environments.register()
@@ -83,11 +83,11 @@ class C51Test(unittest.TestCase):
         return c51.QValues(agent, 2)(small_environments.WAITING[None])
 
     def test_truncation_is_bootstrapped(self) -> None:
-        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.7)
 
     def test_termination_is_not_bootstrapped(self) -> None:
-        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        """With two steps or one left, the value is 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
@@ -96,7 +96,7 @@ class C51Test(unittest.TestCase):
         assert_resumes_exactly(self, c51, QUICK, 300)
 
     def test_recommended_support_is_wide_enough(self) -> None:
-        """Walking along the cliff, a fall can be distinguished from a step."""
+        """In CliffWalking, a fall can be distinguished from a step."""
         recommended: Any = c51.RECOMMENDED["toy-text"]
         args = c51.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
@@ -106,7 +106,7 @@ class C51Test(unittest.TestCase):
         self.assertGreaterEqual(args.v_max, 1.0)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
-        """A policy that is sure of its action takes it from the first step on."""
+        """A deterministic policy acts from the first step on."""
         checkpoint, _ = trained_checkpoint(c51, QUICK)
         bias = checkpoint.policy["network.4.bias"].zero_().view(2, -1)
         bias[0, -1] = bias[1, 0] = 1_000.0
@@ -119,11 +119,11 @@ class C51Test(unittest.TestCase):
         self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
 
     def test_depends_on_seed_alone(self) -> None:
-        """The curves of a training can be had again."""
+        """Training is reproducible."""
         assert_depends_on_seed_alone(self, c51, QUICK)
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(c51, QUICK)
         assert_acts(self, c51, checkpoint, gym.make("CartPole-v1"))
 

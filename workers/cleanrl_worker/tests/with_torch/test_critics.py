@@ -1,4 +1,4 @@
-"""Batched critics, and the second views of a network's weights."""
+"""Batched critics, and views of a network's weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CriticsTest(unittest.TestCase):
         torch.testing.assert_close(self.critics.q1_forward(self.seen, self.chosen), values[:1])
 
     def test_frozen_weights_follow_the_network(self) -> None:
-        """Gradients reach the actions through it, and leave the critics alone."""
+        """Gradients reach the actions, and not the critics."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
         judges = share_frozen_weights(self.critics)
         optimizer.minimize(self.critics(self.seen, self.chosen).square().sum())
@@ -45,7 +45,7 @@ class CriticsTest(unittest.TestCase):
             self.assertEqual(float(parameter.grad.abs().sum()), 0.0)
 
     def test_a_target_network_moves_by_tau(self) -> None:
-        """It begins as a copy, stays behind, and comes near when it follows."""
+        """It starts as a copy and follows slowly."""
         optimizer = FlatAdam(self.critics.parameters(), 0.1)
         target_network = TargetNetwork(self.critics, optimizer)
         before = optimizer.flat.detach().clone()

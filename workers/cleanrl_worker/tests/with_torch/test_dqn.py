@@ -1,4 +1,4 @@
-"""DQN: it learns, values what a time limit cuts off, and goes on exactly where it was."""
+"""DQN: it learns, truncation is bootstrapped, and it resumes exactly."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def values_of(checkpoint: TrainingCheckpoint, observation: Any) -> Any:
     return NumpyMlp(agent.network)(observation)
 
 
-def told_of_buffer(sink: RecordingSink) -> int:
-    return sum("replay buffer" in words for _, words in sink.messages)
+def count_buffer_messages(sink: RecordingSink) -> int:
+    return sum("replay buffer" in text for _, text in sink.messages)
 
 
 class DqnTest(unittest.TestCase):
-    """On CartPole, and on environments where values are known."""
+    """On CartPole, and on environments with known values."""
 
     def setUp(self) -> None:
         small_environments.register()
@@ -71,7 +71,7 @@ class DqnTest(unittest.TestCase):
         return values_of(checkpoint, small_environments.WAITING)
 
     def test_learns_to_balance(self) -> None:
-        """CartPole's episodes get several times longer than random ones, which last 20 steps."""
+        """Episodes of CartPole get several times longer than random ones with 20 steps."""
         args = dqn.Args(
             total_timesteps=14_000,
             learning_rate=1e-3,
@@ -85,21 +85,21 @@ class DqnTest(unittest.TestCase):
         self.assertGreater(np.mean(returns[-15:]), 100)
 
     def test_truncation_is_bootstrapped(self) -> None:
-        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
     def test_several_environments_learn_like_one(self) -> None:
-        """Cut off at different places of the buffer, waiting is worth the same."""
+        """Truncated at different positions of the buffer, the values are the same."""
         values = self.value_of_waiting(small_environments.CUT, num_envs=3)
         np.testing.assert_allclose(values, 10, atol=0.5)
 
     def test_termination_is_not_bootstrapped(self) -> None:
-        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        """With two steps or one left, the value is 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
-    def test_explores_less_and_less(self) -> None:
-        """The share of random actions falls in a straight line, and stays where it is to end."""
+    def test_epsilon_decreases_linearly(self) -> None:
+        """Down to its final value."""
         _, sink = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
         logged = sink.curves["charts/epsilon"]
         for step, epsilon in logged:
@@ -116,30 +116,30 @@ class DqnTest(unittest.TestCase):
                 assert_resumes_exactly(self, dqn, args, 300)
 
     def test_depends_on_seed_alone(self) -> None:
-        """The curves of a training can be had again."""
+        """Training is reproducible."""
         assert_depends_on_seed_alone(self, dqn, QUICK)
 
     def test_refills_a_buffer_that_was_too_large(self) -> None:
-        """It says so, and learns again once enough steps are there."""
+        """It is logged, and learning continues once there are enough steps."""
         args = dataclasses.replace(QUICK, checkpoint_every=300, checkpoint_buffer_mb=0)
         with tempfile.TemporaryDirectory() as directory:
             trained(dqn, args, Path(directory))
             begin = Path(directory) / "checkpoints" / "step-300.pt"
             resumed = trained(dqn, args, Path(directory) / "again", resume=begin)
-        self.assertEqual(told_of_buffer(resumed), 1)
+        self.assertEqual(count_buffer_messages(resumed), 1)
         first = resumed.curves["losses/td_loss"][0][0]
         self.assertGreater(first, 300 + args.learning_starts)
 
     def test_warns_once_that_checkpoints_omit_the_buffer(self) -> None:
-        """While there is time to choose otherwise, and not with every checkpoint."""
+        """Early, and not with every checkpoint."""
         args = dataclasses.replace(QUICK, checkpoint_every=100, checkpoint_buffer_mb=0)
         _, sink = trained_checkpoint(dqn, args)
         self.assertGreater(len(sink.saved), 2)
-        self.assertEqual(told_of_buffer(sink), 1)
-        self.assertEqual(told_of_buffer(trained_checkpoint(dqn, QUICK)[1]), 0)
+        self.assertEqual(count_buffer_messages(sink), 1)
+        self.assertEqual(count_buffer_messages(trained_checkpoint(dqn, QUICK)[1]), 0)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
-        """A policy that is sure of its action takes it from the first step on, resumed or not."""
+        """A deterministic policy acts from the first step on, resumed or not."""
         checkpoint, _ = trained_checkpoint(dqn, QUICK)
         checkpoint.policy["network.4.bias"][0] = 1_000.0
         args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=90)
@@ -155,12 +155,12 @@ class DqnTest(unittest.TestCase):
         self.assertEqual({epsilon for _, epsilon in resumed.curves["charts/epsilon"]}, {0.0})
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(dqn, QUICK)
         assert_acts(self, dqn, checkpoint, gym.make("CartPole-v1"))
 
     def test_integer_observations(self) -> None:
-        """FrozenLake's states are one number each."""
+        """States of FrozenLake are integers."""
         args = dataclasses.replace(QUICK, env_id="FrozenLake-v1")
         checkpoint, _ = trained_checkpoint(dqn, args)
         assert_acts(self, dqn, checkpoint, dqn.wrap_for_playing(gym.make("FrozenLake-v1")))

@@ -32,11 +32,11 @@ class DqnAtariTest(unittest.TestCase):
     """A few steps of a game."""
 
     def test_resumes_exactly(self) -> None:
-        """From a checkpoint in the middle of a game, with the buffer's ring gone round."""
+        """From a checkpoint within a game, after the buffer has wrapped around."""
         assert_resumes_exactly(self, dqn_atari, QUICK, 170)
 
     def test_games_that_cannot_be_restored_are_dropped(self) -> None:
-        """The pictures of a new game are not put after those of the one that was left."""
+        """Frames of a new game do not follow those of an old one."""
         with tempfile.TemporaryDirectory() as directory:
             left = Path(directory) / "left.pt"
             saved, _ = trained_checkpoint(dqn_atari, QUICK)
@@ -53,7 +53,7 @@ class DqnAtariTest(unittest.TestCase):
         self.assertGreater(int(after["written"] - before["written"]), 1)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
-        """A policy that is sure of its action takes it from the first step on."""
+        """A deterministic policy acts from the first step on."""
         checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
         checkpoint.policy["network.10.bias"][2] = 1_000.0
         args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=40)
@@ -66,7 +66,7 @@ class DqnAtariTest(unittest.TestCase):
         self.assertEqual(set(buffer["actions"][buffer["is_drawable"]].tolist()), {2})
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
         assert_acts(self, dqn_atari, checkpoint, dqn_atari.wrap_for_playing(make_environment(GAME)))
 

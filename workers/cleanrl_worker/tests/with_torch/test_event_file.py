@@ -49,7 +49,7 @@ class EventFileTest(unittest.TestCase):
         self.assertTrue(all(math.isnan(event.value) for event in reader.Scalars("charts/odd")))
 
     def test_the_hyperparameters_are_written_first(self) -> None:
-        """A run that is killed has them too: they are on the disk before any value is."""
+        """They are on disk before any value, also for a run that is killed."""
         reader = self.read()
         self.assertEqual(reader.Tags()["tensors"], ["hyperparameters/text_summary"])
         [event] = reader.Tensors("hyperparameters/text_summary")
@@ -59,7 +59,7 @@ class EventFileTest(unittest.TestCase):
         self.assertIn("|seed|7|", table)
 
     def test_checksums_are_those_of_the_format(self) -> None:
-        """Every length of data, even and odd, has the checksum that TensorBoard looks for."""
+        """TensorBoard accepts the checksums of data of every length."""
         from tensorboard.compat.tensorflow_stub import pywrap_tensorflow  # noqa: PLC0415
 
         for size in (*range(20), 255, 1000):
@@ -67,7 +67,7 @@ class EventFileTest(unittest.TestCase):
             self.assertEqual(crc32c(data), pywrap_tensorflow.crc32c(data))
 
     def test_values_are_readable_during_the_run(self) -> None:
-        """A reader need not wait for the end: the first value of each second is handed over."""
+        """The first value of each second is flushed."""
         self.trackers.scalars({"charts/SPS": 1.0}, 1)
         self.trackers.scalars({"charts/SPS": 2.0}, 2)
         deadline = time.monotonic() + 60

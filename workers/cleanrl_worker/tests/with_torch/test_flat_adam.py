@@ -1,4 +1,4 @@
-"""FlatAdam does what torch's own Adam does, and its state can be saved."""
+"""FlatAdam equals torch's Adam, and its state can be saved."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FlatAdamSteps(unittest.TestCase):
             torch.testing.assert_close(one, other)
 
     def test_parameters_are_views(self) -> None:
-        """What is loaded into the network is what the next step begins with."""
+        """Weights that are loaded into the network are used by the next step."""
         network = _network()
         flat = FlatAdam(network.parameters(), 1e-3)
         network.load_state_dict({name: v + 1 for name, v in network.state_dict().items()})
@@ -49,7 +49,7 @@ class FlatAdamSteps(unittest.TestCase):
         torch.testing.assert_close(flat.flat, parts)
 
     def test_continues_from_its_state(self) -> None:
-        """Saved and loaded halfway gives the same bits as never interrupted."""
+        """Saving and loading in between changes no bit."""
         straight, first = _network(), _network()
         flat = FlatAdam(straight.parameters(), 1e-2)
         half = FlatAdam(first.parameters(), 1e-2)
@@ -68,7 +68,7 @@ class FlatAdamSteps(unittest.TestCase):
 
 class NumpyForward(unittest.TestCase):
     def test_matches_torch_after_updates(self) -> None:
-        """The weights are the network's own, so a step of the optimizer is seen at once."""
+        """The weights are the network's own, so updates are visible at once."""
         network = _network()
         optimizer = FlatAdam(network.parameters(), 1e-2)
         in_numpy = NumpyMlp(network)

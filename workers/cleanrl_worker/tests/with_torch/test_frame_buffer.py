@@ -1,4 +1,4 @@
-"""A buffer of single pictures gives the very transitions that a buffer of whole stacks gives."""
+"""A buffer of single frames returns the same transitions as a buffer of stacks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numbered_pictures import NumberedPictures, numbers_of
+from numbered_frames import NumberedFrames, numbers_of
 
 from cleanrl_worker.common.frame_buffer import FrameReplayBuffer
 from cleanrl_worker.environments.same_step_vector import SameStepVector
@@ -16,14 +16,14 @@ SPACE = spaces.Box(0, 255, (4, 2, 2), np.uint8)
 
 
 class Recorded:
-    """Steps environments with pictures, and keeps each transition as it happened."""
+    """Steps environments with frames, and records each transition."""
 
     def __init__(
         self, buffer: FrameReplayBuffer, lengths: list[int], *, is_cut: bool = False
     ) -> None:
         self.envs = SameStepVector(
             [
-                NumberedPictures(length, 1_000_000 * index, is_cut=is_cut)
+                NumberedFrames(length, 1_000_000 * index, is_cut=is_cut)
                 for index, length in enumerate(lengths)
             ]
         )
@@ -32,7 +32,7 @@ class Recorded:
         self._obs, _ = self.envs.reset(seed=1)
 
     def start_new_episodes(self) -> None:
-        """Other episodes, in the middle of those before."""
+        """Other episodes, in the middle of the previous ones."""
         self._obs, _ = self.envs.reset(seed=2)
         self.buffer.start_new_episodes()
 
@@ -56,8 +56,8 @@ class Recorded:
             self._obs = next_obs
 
 
-def drawn(buffer: FrameReplayBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
-    """The same form as `Recorded.happened`."""
+def sampled(buffer: FrameReplayBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
+    """In the format of `Recorded.happened`."""
     batch = buffer.sample(count)
     rows = zip(*(each.numpy() for each in batch), strict=True)
     return [
@@ -70,33 +70,33 @@ def drawn(buffer: FrameReplayBuffer, count: int) -> list[tuple[tuple[int, ...], 
 
 
 class FrameBufferTest(unittest.TestCase):
-    """Every picture has a number of its own, which says where it belongs."""
+    """Every frame has a unique number."""
 
     def setUp(self) -> None:
         np.random.seed(3)
 
     def assert_all_happened(self, recorded: Recorded, count: int = 400) -> set[tuple[int, ...]]:
-        found = drawn(recorded.buffer, count)
+        found = sampled(recorded.buffer, count)
         for key, rest in found:
             self.assertEqual(recorded.happened[key], rest)
         return {key for key, _ in found}
 
     def test_sampled_transitions_match_the_episodes(self) -> None:
-        """Stacks, actions, rewards and ends come back, across terminated episodes."""
+        """Stacks, actions, rewards and ends, across terminated episodes."""
         recorded = Recorded(FrameReplayBuffer(300, 2, SPACE), [7, 11])
         recorded.step(100)
         self.assertEqual(len(recorded.buffer), 200)
         self.assertGreater(len(self.assert_all_happened(recorded)), 150)
 
     def test_the_final_frame_of_a_truncated_episode_is_stored(self) -> None:
-        """After a time limit the next observation is the old episode's last, and not terminated."""
+        """The next observation is the episode's final one, and not terminated."""
         recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [5], is_cut=True)
         recorded.step(60)
         self.assert_all_happened(recorded)
         self.assertFalse(recorded.buffer.terminated.any())
 
     def test_a_full_buffer_samples_complete_stacks_only(self) -> None:
-        """The oldest transitions lose their pictures to new ones, at every place of the ring."""
+        """The oldest transitions lose their frames, at every position of the ring."""
         recorded = Recorded(FrameReplayBuffer(2 * 23, 2, SPACE), [6, 9])
         recorded.step(40)
         for _ in range(50):
@@ -116,7 +116,7 @@ class FrameBufferTest(unittest.TestCase):
         self.assert_all_happened(recorded)
 
     def test_can_start_new_episodes_within_an_episode(self) -> None:
-        """No transition leads from an episode that was left to the one that began instead."""
+        """No transition leads from an abandoned episode to the next one."""
         recorded = Recorded(FrameReplayBuffer(100, 2, SPACE), [50, 60])
         recorded.step(10)
         recorded.start_new_episodes()
@@ -125,16 +125,16 @@ class FrameBufferTest(unittest.TestCase):
         self.assertEqual(len(self.assert_all_happened(recorded)), 40)
 
     def test_continues_from_its_state(self) -> None:
-        """A buffer that was put away and brought back draws the same batches."""
+        """A restored buffer samples the same batches."""
         recorded = Recorded(FrameReplayBuffer(2 * 30, 2, SPACE), [7, 8])
         recorded.step(45)
         other = FrameReplayBuffer(2 * 30, 2, SPACE)
         other.load(recorded.buffer.state())
         self.assertGreater(recorded.buffer.nbytes, 0)
         np.random.seed(5)
-        first = drawn(recorded.buffer, 50)
+        first = sampled(recorded.buffer, 50)
         np.random.seed(5)
-        self.assertEqual(first, drawn(other, 50))
+        self.assertEqual(first, sampled(other, 50))
         recorded.buffer = other
         recorded.step(20)
         self.assert_all_happened(recorded)

@@ -1,4 +1,4 @@
-"""Uploading a model, to a server on this machine that speaks the hub's protocol so far."""
+"""Uploading a model to a local server with the hub's protocol."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cleanrl_worker.tracking import hub
 from cleanrl_worker.tracking.hub import repository_name, upload_model
 
 HAS_HUB = importlib.util.find_spec("huggingface_hub") is not None
-TOKEN = "hf_abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - of nobody
+TOKEN = "hf_abcdefghijklmnopqrstuvwxyz"  # noqa: S105 - not a real token
 
 
 class HubTest(unittest.TestCase):
@@ -67,7 +67,7 @@ class HubTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
     def test_the_best_policy_is_uploaded_with_a_card(self) -> None:
-        """Under the name of environment, algorithm and seed, without what it had remembered."""
+        """Named by environment, algorithm and seed, without the replay buffer."""
         self.save("last.pt", 200)
         self.save("best.pt", 100)
         self.upload(HF_TOKEN=TOKEN)
@@ -89,7 +89,7 @@ class HubTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
     def test_a_rejected_token_is_a_warning_with_a_command(self) -> None:
-        """The folder is prepared, so that one line uploads it once there is a token."""
+        """The folder is prepared, so that the command uploads it later."""
         self.save("last.pt", 200)
         self.server.refuses = True
         self.upload(HF_TOKEN=TOKEN)
@@ -101,7 +101,7 @@ class HubTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_HUB, "huggingface_hub is not installed (the extra hub)")
     def test_a_timeout_is_a_warning(self) -> None:
-        """A hub that cannot be reached is given up, and the training's result stands."""
+        """The upload is abandoned, and the training succeeds."""
         self.save("last.pt", 200)
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
@@ -125,7 +125,7 @@ class HubTest(unittest.TestCase):
         self.assertEqual(self.server.tokens, set())
 
     def test_repository_names_are_valid(self) -> None:
-        """Ids with a module or a namespace have signs that it refuses."""
+        """Ids with a module or namespace have characters that the hub rejects."""
         self.assertEqual(
             repository_name("my.envs:Grid/Big-v0", "dqn", 1), "my.envs-Grid-Big-v0-dqn-seed1"
         )
@@ -133,7 +133,7 @@ class HubTest(unittest.TestCase):
 
 
 class HubServer(threading.Thread):
-    """As much of the hub as creating a repository and committing small files needs."""
+    """The parts of the hub for creating a repository and committing small files."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

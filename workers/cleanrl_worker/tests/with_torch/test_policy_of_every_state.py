@@ -1,4 +1,4 @@
-"""What a policy from a checkpoint would do in every state, where there are few."""
+"""The policy of a checkpoint for every state of a discrete space."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ LEARNERS: tuple[tuple[Any, dict[str, Any], bool], ...] = (
 
 
 class PolicyOfEveryStateTest(unittest.TestCase):
-    """In FrozenLake, which has sixteen."""
+    """In FrozenLake, which has sixteen states."""
 
     def test_the_policy_of_every_state_is_listed(self) -> None:
-        """For each state the action that it would take, and its values where it has some."""
+        """The greedy action of each state, and its values if there are any."""
         for learner, settings, has_values in LEARNERS:
             with self.subTest(learner.__name__):
                 args = learner.Args(env_id=LAKE, total_timesteps=64, **settings)
@@ -45,14 +45,14 @@ class PolicyOfEveryStateTest(unittest.TestCase):
                     self.assertEqual(logged["q_values"].shape, (16, 4))
 
     def test_listed_observations_match_the_environment(self) -> None:
-        """The row of a state is what its learner sees there."""
+        """The row of a state is the observation that the learner gets there."""
         env = dqn.wrap_for_playing(gym.make(LAKE))
         rows = list_observations(env)
         seen, _ = env.reset(seed=1)
         np.testing.assert_array_equal(rows[env.unwrapped.s], seen)
 
     def test_other_spaces_are_not_listed(self) -> None:
-        """Numbers without end have no table."""
+        """Continuous spaces have no table."""
         env = dqn.wrap_for_playing(gym.make("CartPole-v1"))
         self.assertIsNone(list_observations(env))
         self.assertIsNone(PolicyActor(object(), 0, None).policy())  # type: ignore[arg-type]

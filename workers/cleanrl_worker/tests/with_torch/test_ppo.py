@@ -1,4 +1,4 @@
-"""PPO: the algorithm's numbers, what it learns, and that a checkpoint goes on exactly."""
+"""PPO: its computations, learning, and exact resuming."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TINY = ppo.Args(num_envs=2, num_steps=32, total_timesteps=4 * _BATCH)
 
 
 def _value_of_waiting(env_id: str) -> float:
-    """What the critic says of any but the first step of an episode, after learning."""
+    """The critic's value of any but the first step of an episode, after learning."""
     small_environments.register()
     args = ppo.Args(
         env_id=env_id,
@@ -52,7 +52,7 @@ def _value_of_waiting(env_id: str) -> float:
 
 class Ppo(unittest.TestCase):
     def test_log_probs_match_torch(self) -> None:
-        """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
+        """The first ratio of an update is 1: numpy and torch compute the same policy."""
         with tempfile.TemporaryDirectory() as directory:
             session, _ = quiet_session("ppo", _TINY, Path(directory))
             envs = session.make_envs(ppo.wrap)
@@ -73,42 +73,42 @@ class Ppo(unittest.TestCase):
         self.assertEqual(set(np.unique(rollout.actions)), {0, 1})
 
     def test_actions_are_sampled_by_their_probabilities(self) -> None:
-        """Of three actions with known logits, each comes as often as it should."""
+        """Three actions with known logits have the right frequencies."""
         np.random.seed(5)
         share = np.array([0.2, 0.5, 0.3], np.float32)
         drawn = (np.log(share) + gumbel_noise(20_000, 3)).argmax(axis=-1)
         np.testing.assert_allclose(np.bincount(drawn) / 20_000, share, atol=0.02)
 
     def test_truncation_does_not_lower_values(self) -> None:
-        """Reward 1 forever is worth 1 / (1 - gamma) = 5, though it is cut after three steps."""
+        """Reward 1 forever has the value 1 / (1 - gamma) = 5, although truncated after 3 steps."""
         self.assertAlmostEqual(_value_of_waiting(small_environments.CUT), 5.0, delta=0.5)
 
     def test_termination_lowers_values(self) -> None:
-        """Of an episode that is over after three steps, 1.8 or 1 is left."""
+        """In an episode that terminates after three steps, 1.8 or 1 is left."""
         self.assertLess(_value_of_waiting(small_environments.OVER), 2.0)
 
     def test_learns_to_balance(self) -> None:
-        """CartPole at random lasts 22 steps; after 20,000 steps several times as long."""
+        """Random episodes of CartPole have 22 steps; after 20,000 steps several times as many."""
         args = ppo.Args(total_timesteps=20_480, learning_rate=1e-3)
         _, sink = trained_checkpoint(ppo, args)
         returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(sum(returns[-20:]) / 20, 80)
 
     def test_resumes_exactly(self) -> None:
-        """From a checkpoint the curves are those of a training that was never interrupted."""
+        """The curves equal those of an uninterrupted training."""
         assert_resumes_exactly(self, ppo, _TINY, 2 * _BATCH)
 
     def test_depends_on_its_seed_alone(self) -> None:
-        """The same twice, and another one with another seed."""
+        """Equal with the same seed, different with another."""
         assert_depends_on_seed_alone(self, ppo, _TINY)
 
     def test_a_saved_policy_acts(self) -> None:
-        """Greedy and drawn."""
+        """Greedy and sampled."""
         checkpoint, _ = trained_checkpoint(ppo, _TINY)
         assert_acts(self, ppo, checkpoint, gym.make("CartPole-v1"))
 
     def test_starts_with_the_network_of_another_training(self) -> None:
-        """A warm start with a learning rate of 0 keeps what it was given."""
+        """A warm start with a learning rate of 0 keeps the weights."""
         with tempfile.TemporaryDirectory() as directory:
             first, second = Path(directory) / "first", Path(directory) / "second"
             trained(ppo, _TINY, first)
@@ -123,22 +123,22 @@ class Ppo(unittest.TestCase):
             self.assertTrue(torch.equal(tensor, after[name]), name)
 
     def test_target_kl_ends_an_update(self) -> None:
-        """With a target that any step passes, each update is one pass over the steps."""
+        """With a target that every step exceeds, each update has one epoch."""
         self.assertEqual(_optimizer_steps(target_kl=-1.0), 4 * 4)
         self.assertEqual(_optimizer_steps(target_kl=None), 4 * 4 * 4)
 
     def test_steps_need_not_divide_into_minibatches(self) -> None:
-        """27 steps in 4 minibatches: none is left over, and none is a step short of a mean."""
+        """27 steps in 4 minibatches: all are used."""
         self.assertEqual(_optimizer_steps(num_envs=3, num_steps=9, total_timesteps=27), 4 * 4)
 
     def test_every_combination_of_loss_flags(self) -> None:
-        """Without scaled advantages and without clipped values it learns as well."""
+        """It also learns without normalized advantages and without clipped values."""
         args = ppo.Args(**{**vars(_TINY), "norm_adv": False, "clip_vloss": False})
         _, sink = trained_checkpoint(ppo, args)
         self.assertEqual(len(sink.curves["losses/approx_kl"]), 4)
 
     def test_other_action_spaces_are_rejected(self) -> None:
-        """With what to use instead."""
+        """With an alternative."""
         with self.assertRaisesRegex(WorkerError, "discrete actions"):
             trained_checkpoint(ppo, ppo.Args(env_id="Pendulum-v1"))
 

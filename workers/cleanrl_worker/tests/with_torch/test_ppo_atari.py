@@ -1,4 +1,4 @@
-"""PPO for Atari, with and without memory: exact resuming, acting, and what the memory does."""
+"""PPO for Atari, with and without LSTM: exact resuming, acting, and LSTM states."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _SMALL: dict[str, Any] = {
 _LEARNERS: tuple[Any, ...] = (ppo_atari, ppo_atari_lstm)
 
 
-class _CutPictures(gym.Env[Any, Any]):
-    """Stacks of noise; an episode is cut off after three steps that bring a reward of 1 each."""
+class _TruncatedNoise(gym.Env[Any, Any]):
+    """Stacks of noise; an episode is truncated after three steps with reward 1 each."""
 
     observation_space = spaces.Box(0, 255, (4, 84, 84), np.uint8)
     action_space = spaces.Discrete(2)
@@ -55,8 +55,8 @@ class _CutPictures(gym.Env[Any, Any]):
         return self.np_random.integers(0, 256, (4, 84, 84), np.uint8)
 
 
-class _Watched(SameStepVector):
-    """Keeps the last pictures of an episode of the first environment."""
+class _FinalFrames(SameStepVector):
+    """Keeps the final frames of an episode of the first environment."""
 
     last_pictures: Any = None
 
@@ -70,13 +70,13 @@ class _Watched(SameStepVector):
 @unittest.skipUnless(importlib.util.find_spec("ale_py"), "Atari games are not installed")
 class Games(unittest.TestCase):
     def test_resumes_exactly(self) -> None:
-        """Curves and network, with what the memory held."""
+        """Curves and network, with the LSTM state."""
         for learner in _LEARNERS:
             with self.subTest(learner.__name__):
                 assert_resumes_exactly(self, learner, learner.Args(**_SMALL), _BATCH)
 
     def test_a_saved_policy_acts(self) -> None:
-        """Greedy and drawn, on what a player sees."""
+        """Greedy and sampled, on the observations of play."""
         for learner in _LEARNERS:
             args = learner.Args(**{**_SMALL, "total_timesteps": _BATCH})
             checkpoint, _ = trained_checkpoint(learner, args)
@@ -91,7 +91,7 @@ class Memory(unittest.TestCase):
         self.agent = ppo_atari_lstm.Agent(3)
 
     def test_updates_reproduce_the_lstm_states_of_acting(self) -> None:
-        """A rollout in one go gives the thoughts of its single steps, ends of episodes included."""
+        """A rollout in one pass equals its single steps, across ends of episodes."""
         pictures = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
         begins = np.zeros((6, 2), np.bool_)
         begins[0], begins[2, 1], begins[3, 0], begins[5] = True, True, True, True
@@ -107,9 +107,9 @@ class Memory(unittest.TestCase):
         torch.testing.assert_close(memory, last)
 
     def test_a_truncated_episode_is_bootstrapped(self) -> None:
-        """Its last reward holds the value of its last picture, with the memory of the episode."""
+        """Its last reward includes the value of its final frame, with the episode's LSTM state."""
         args = ppo_atari_lstm.Args(**{**_SMALL, "num_envs": 1, "num_steps": 4, "gamma": 0.5})
-        envs = _Watched([_CutPictures()])
+        envs = _FinalFrames([_TruncatedNoise()])
         agent = ppo_atari_lstm.Agent(2)
         storage = ppo_atari_lstm.RecurrentRollout(args, envs, agent, 2)
         storage.rollout.observations[-1] = ppo_atari_lstm.last_frame(envs.reset(seed=3)[0])
@@ -127,7 +127,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(storage.starts[:, 0].tolist(), [True, False, False, True, False])
 
     def test_more_minibatches_than_environments_are_rejected(self) -> None:
-        """With what to change."""
+        """With a remedy."""
         with self.assertRaisesRegex(WorkerError, "cannot be split"):
             trained_checkpoint(
                 ppo_atari_lstm, ppo_atari_lstm.Args(**{**_SMALL, "num_minibatches": 3})

@@ -1,4 +1,4 @@
-"""PPO and RPO for continuous actions: numbers, scaling, bounds, and exact resuming."""
+"""PPO and RPO for continuous actions: computations, normalization, bounds, exact resuming."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _POINTING = "PpoPointing-v0"
 
 
 class Pointing(gym.Env[Any, Any]):
-    """The best action is the observation, in an uneven box; refuses what is not of its space."""
+    """The best action is the observation, in an asymmetric box; rejects invalid actions."""
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float64)
     action_space = spaces.Box(
@@ -71,7 +71,7 @@ class Continuous(unittest.TestCase):
         cls.addClassCleanup(gym.registry.pop, _POINTING)
 
     def test_log_probs_match_torch(self) -> None:
-        """The first ratio of an update is 1: numpy acted by the same policy that torch learns."""
+        """The first ratio of an update is 1: numpy and torch compute the same policy."""
         learner = ppo_continuous_action
         args = learner.Args(**_SMALL)
         with tempfile.TemporaryDirectory() as directory:
@@ -99,13 +99,13 @@ class Continuous(unittest.TestCase):
         torch.testing.assert_close(entropy, normal.entropy()[0, 0].sum())
 
     def test_resumes_exactly(self) -> None:
-        """Curves and network, with the scales of observations and rewards."""
+        """Curves and network, with the normalization of observations and rewards."""
         for learner in _LEARNERS:
             with self.subTest(learner.__name__):
                 assert_resumes_exactly(self, learner, learner.Args(**_SMALL), 2 * _BATCH)
 
     def test_discounted_returns_continue_with_their_episodes(self) -> None:
-        """Rewards are scaled by returns so far; episodes that did not come back have none."""
+        """Rewards are normalized by running returns; dropped episodes have none."""
         args = ppo_continuous_action.Args(**{**_SMALL, "total_timesteps": 5 * _BATCH})
         with tempfile.TemporaryDirectory() as directory:
             trained(ppo_continuous_action, ppo_continuous_action.Args(**_SMALL), Path(directory))
@@ -114,7 +114,7 @@ class Continuous(unittest.TestCase):
             returns = saved.training["rewards"]["returns"].numpy()
             self.assertTrue(returns.all())
             seen = saved.normalization["observations"]["count"]
-            for expected, news in ((returns, 0), (np.zeros(2), 2)):
+            for expected, new_episodes in ((returns, 0), (np.zeros(2), 2)):
                 session, _ = quiet_session(
                     "ppo_continuous_action", args, Path(directory), resume=path
                 )
@@ -123,20 +123,20 @@ class Continuous(unittest.TestCase):
                 normalizer.normalize_initial(session.initial_observations(envs))
                 session.close()
                 np.testing.assert_array_equal(normalizer.rewards.returns, expected)
-                self.assertAlmostEqual(normalizer.observations.rms.count - seen, news)
+                self.assertAlmostEqual(normalizer.observations.rms.count - seen, new_episodes)
                 # The second time the environments are said to have been elsewhere.
                 for position in saved.environments:
                     position["observation"] = position["observation"] + 1
                 write_checkpoint(saved, path)
 
     def test_depends_on_its_seed_alone(self) -> None:
-        """The same twice, and another one with another seed."""
+        """Equal with the same seed, different with another."""
         for learner in _LEARNERS:
             with self.subTest(learner.__name__):
                 assert_depends_on_seed_alone(self, learner, learner.Args(**_SMALL))
 
     def test_learns_to_point(self) -> None:
-        """The best is 10; at random in these bounds it is below -10."""
+        """The best return is 10; random actions get less than -10."""
         args = ppo_continuous_action.Args(
             env_id=_POINTING,
             num_envs=4,
@@ -158,7 +158,7 @@ class Continuous(unittest.TestCase):
         self.assertGreater(total, 8.5)
 
     def test_a_policy_acts_within_bounds(self) -> None:
-        """Actions have the environment's shape and type; drawn ones differ, others do not."""
+        """With the environment's shape and dtype; sampled actions vary, others do not."""
         for learner in _LEARNERS:
             args = learner.Args(**{**_SMALL, "env_id": _POINTING})
             checkpoint, _ = trained_checkpoint(learner, args)
@@ -171,7 +171,7 @@ class Continuous(unittest.TestCase):
                 self.assertEqual(is_same, not sampled)
 
     def test_a_policy_normalizes_observations(self) -> None:
-        """Observations are scaled by the statistics of the checkpoint."""
+        """With the statistics of the checkpoint."""
         checkpoint, _ = trained_checkpoint(
             ppo_continuous_action, ppo_continuous_action.Args(**_SMALL)
         )
@@ -187,7 +187,7 @@ class Continuous(unittest.TestCase):
         np.testing.assert_allclose(found, expected, rtol=1e-4)
 
     def test_other_action_spaces_are_rejected(self) -> None:
-        """With what to use instead."""
+        """With an alternative."""
         args = ppo_continuous_action.Args(env_id="CartPole-v1")
         with self.assertRaisesRegex(WorkerError, "box actions"):
             trained_checkpoint(ppo_continuous_action, args)

@@ -21,7 +21,7 @@ QUICK = pqn.Args(total_timesteps=512, num_envs=2, num_steps=32)
 
 
 class PqnTest(unittest.TestCase):
-    """On CartPole, and on environments where values are known."""
+    """On CartPole, and on environments with known values."""
 
     def setUp(self) -> None:
         small_environments.register()
@@ -43,11 +43,11 @@ class PqnTest(unittest.TestCase):
         return agent.predict_q_values(small_environments.WAITING[None])
 
     def test_truncation_is_bootstrapped(self) -> None:
-        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
     def test_termination_is_not_bootstrapped(self) -> None:
-        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        """With two steps or one left, the value is 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
@@ -56,11 +56,11 @@ class PqnTest(unittest.TestCase):
         assert_resumes_exactly(self, pqn, QUICK, 256)
 
     def test_depends_on_seed_alone(self) -> None:
-        """The curves of a training can be had again."""
+        """Training is reproducible."""
         assert_depends_on_seed_alone(self, pqn, QUICK)
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(pqn, QUICK)
         assert_acts(self, pqn, checkpoint, gym.make("CartPole-v1"))
 

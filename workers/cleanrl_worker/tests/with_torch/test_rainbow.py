@@ -1,4 +1,4 @@
-"""Rainbow: its memory, its rewards of several steps, time limits, and going on exactly."""
+"""Rainbow: prioritized replay, n-step returns, time limits, and exact resuming."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ QUICK = rainbow.Args(
 
 
 class Unrepeatable(gym.Env[Any, Any]):
-    """Shows the number of the episode, and no episode has the number of another one."""
+    """The observation is the number of the episode, which never repeats."""
 
     observation_space = gym.spaces.Box(0.0, 1_000.0, (1,), np.float32)
     action_space = gym.spaces.Discrete(2)
@@ -58,7 +58,7 @@ class Unrepeatable(gym.Env[Any, Any]):
 
 
 class NStepRewardsTest(unittest.TestCase):
-    """Three steps at once, with a discount of a half."""
+    """Three steps, with a discount of 0.5."""
 
     def transitions(self, terminated: bool) -> list[NStepTransition]:
         steps = NStepReturns(3, 1, 0.5)
@@ -87,7 +87,7 @@ class NStepRewardsTest(unittest.TestCase):
         self.assertEqual([float(each.next_observation[0]) for each in found], [3, 99, 99, 99])
 
     def test_termination_sets_the_discount_to_zero(self) -> None:
-        """What reaches a terminated episode's last observation has no future."""
+        """Transitions to a terminal observation have no next value."""
         found = self.transitions(terminated=True)
         self.assertEqual([each.discount for each in found], [0.125, 0.0, 0.0, 0.0])
 
@@ -106,7 +106,7 @@ class PrioritizedReplayTest(unittest.TestCase):
     """Five transitions with different errors."""
 
     def test_samples_by_priority(self) -> None:
-        """With alpha 1 as often as the error says; with beta 1 the weights make up for it."""
+        """With alpha 1 in proportion to the error; with beta 1 the weights compensate for it."""
         np.random.seed(1)
         space = gym.spaces.Box(0.0, 9.0, (1,), np.float32)
         replay = PrioritizedReplay(5, space, alpha=1.0, device="cpu")
@@ -125,13 +125,13 @@ class PrioritizedReplayTest(unittest.TestCase):
 
 
 class RainbowTest(unittest.TestCase):
-    """On CartPole, and on environments where values are known."""
+    """On CartPole, and on environments with known values."""
 
     def setUp(self) -> None:
         small_environments.register()
 
     def test_truncation_is_bootstrapped(self) -> None:
-        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         args = rainbow.Args(
             env_id=small_environments.CUT,
             total_timesteps=1_200,
@@ -154,7 +154,7 @@ class RainbowTest(unittest.TestCase):
         np.testing.assert_allclose(values, 10, atol=1.0)
 
     def test_noise_has_zero_mean(self) -> None:
-        """A layer without noise gives the mean of what it gives with noise."""
+        """Without noise a layer returns the mean of its noisy outputs."""
         torch.manual_seed(1)
         layer = NoisyLinear(8, 3)
         rows = torch.rand(1, 8)
@@ -197,7 +197,7 @@ class RainbowTest(unittest.TestCase):
         self.assertTrue(torch.equal(buffer["observations"], buffer["next_observations"]))
 
     def test_recommended_support_is_wide_enough(self) -> None:
-        """Walking along the cliff, a fall can be distinguished from a step."""
+        """In CliffWalking, a fall can be distinguished from a step."""
         recommended: Any = rainbow.RECOMMENDED["toy-text"]
         args = rainbow.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
@@ -207,11 +207,11 @@ class RainbowTest(unittest.TestCase):
         self.assertGreaterEqual(args.v_max, 1.0)
 
     def test_depends_on_seed_alone(self) -> None:
-        """The curves of a training can be had again."""
+        """Training is reproducible."""
         assert_depends_on_seed_alone(self, rainbow, QUICK)
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(rainbow, QUICK)
         assert_acts(self, rainbow, checkpoint, gym.make("CartPole-v1"))
 

@@ -1,4 +1,4 @@
-"""The replay buffer: what is stored at ends, what is drawn, what is forgotten, what is saved."""
+"""The replay buffer: final observations, sampling, overwriting and saving."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHOSEN = spaces.Box(-1.0, 1.0, (1,), np.float32)
 
 
 def filled(size: int, steps: int, num_envs: int = 2) -> ReplayBuffer:
-    """The n-th transition has the observation [n, 0], and n as its reward."""
+    """The n-th transition has the observation [n, 0] and the reward n."""
     buffer = ReplayBuffer(size, num_envs, SEEN, CHOSEN)
     for step in range(steps):
         numbers = step * num_envs + np.arange(num_envs)
@@ -30,7 +30,7 @@ def filled(size: int, steps: int, num_envs: int = 2) -> ReplayBuffer:
 
 class ReplayBufferTest(unittest.TestCase):
     def test_the_final_observation_is_stored(self) -> None:
-        """Of both kinds of end; only a terminated episode has no future."""
+        """For both kinds of end; only a terminated episode has no next value."""
         buffer = ReplayBuffer(10, 3, SEEN, CHOSEN)
         first_of_next = np.full((3, 2), 7.0)
         last = np.full(3, None, dtype=object)
@@ -44,13 +44,13 @@ class ReplayBufferTest(unittest.TestCase):
         self.assertEqual(batch.terminated.tolist(), [1.0, 0.0, 0.0])
 
     def test_the_oldest_are_overwritten(self) -> None:
-        """A size that the environments do not divide is rounded down."""
+        """A size that is not a multiple of the environments is rounded down."""
         buffer = filled(size=7, steps=5)
         self.assertEqual(len(buffer), 6)
         self.assertEqual(sorted(buffer.rewards.tolist()), [4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
 
     def test_only_filled_rows_are_sampled(self) -> None:
-        """Each row is one transition, and every one of them has its turn."""
+        """Each row is one transition, and all of them are sampled."""
         np.random.seed(1)
         batch = filled(size=1_000, steps=4).sample(500)
         self.assertEqual(set(batch.rewards.tolist()), set(range(8)))
@@ -58,7 +58,7 @@ class ReplayBufferTest(unittest.TestCase):
         self.assertTrue(torch.equal(batch.next_observations, batch.observations + 1))
 
     def test_batches_have_the_dtypes_of_networks(self) -> None:
-        """Pictures stay bytes, discrete actions whole numbers; all else becomes float32."""
+        """Frames stay bytes, discrete actions integers; everything else is float32."""
         pictures = ReplayBuffer(4, 1, spaces.Box(0, 255, (1, 8, 8), np.uint8), spaces.Discrete(3))
         pictures.add(
             np.ones((1, 1, 8, 8)), np.array([2]), np.ones(1), np.zeros(1), np.ones((1, 1, 8, 8)), {}
@@ -70,7 +70,7 @@ class ReplayBufferTest(unittest.TestCase):
         self.assertEqual({each.dtype for each in others}, {torch.float32})
 
     def test_it_is_restored_from_a_file(self) -> None:
-        """A buffer that has gone round draws and forgets as the one that was saved."""
+        """A restored buffer samples and overwrites like the saved one."""
         for steps in (2, 5):
             with self.subTest(steps=steps), tempfile.TemporaryDirectory() as folder:
                 saved = filled(size=6, steps=steps)
@@ -87,11 +87,11 @@ class ReplayBufferTest(unittest.TestCase):
                 self.assertEqual(len(saved), len(again))
 
     def test_nbytes_counts_the_filled_part(self) -> None:
-        """Whatever room it has."""
+        """Whatever its capacity."""
         self.assertEqual(filled(size=1_000, steps=3).nbytes, 6 * 4 * (2 + 2 + 1 + 1 + 1))
 
     def test_memory_is_allocated_as_it_fills(self) -> None:
-        """A large buffer with little in it leaves the machine's memory to others."""
+        """A large, mostly empty buffer uses little memory."""
         before = _resident()
         buffer = ReplayBuffer(1_000_000, 1, spaces.Box(-1.0, 1.0, (32,), np.float32), CHOSEN)
         self.assertGreater(buffer.next_observations.nbytes, 100 << 20)
@@ -99,7 +99,7 @@ class ReplayBufferTest(unittest.TestCase):
 
 
 def _resident() -> int:
-    """Bytes of memory that this process really has."""
+    """Resident memory of this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -1,4 +1,4 @@
-"""SAC for continuous actions: values at ends, learning, resuming, and what is its own: entropy."""
+"""SAC for continuous actions: values at ends, learning, resuming, and entropy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
     }
 
     def test_entropy_is_tuned_towards_its_target(self) -> None:
-        """A policy that begins more random than wanted finds entropy worth less and less."""
+        """For a policy above the target entropy, alpha decreases."""
         _, sink = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
         worth = [value for _, value in sink.curves["losses/alpha"]]
         self.assertLess(worth[-1], worth[0])

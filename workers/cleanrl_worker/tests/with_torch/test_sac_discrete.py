@@ -34,7 +34,7 @@ QUICK = sac.Args(
 
 
 class SacTest(unittest.TestCase):
-    """On CartPole, and on environments where values are known."""
+    """On CartPole, and on environments with known values."""
 
     def setUp(self) -> None:
         small_environments.register()
@@ -65,16 +65,16 @@ class SacTest(unittest.TestCase):
             return sac.min_q_values(agent.critics, rows).numpy()
 
     def test_truncation_is_bootstrapped(self) -> None:
-        """Waiting for ever is worth 1 / (1 - 0.9), though every episode is cut after 3 steps."""
+        """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
 
     def test_termination_is_not_bootstrapped(self) -> None:
-        """After an end nothing counts: of two steps left or one, 1.9 or 1."""
+        """With two steps or one left, the value is 1.9 or 1."""
         values = self.value_of_waiting(small_environments.OVER)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_entropy_is_part_of_the_value(self) -> None:
-        """With two actions alike, being undecided is worth alpha x log 2 of every step to come."""
+        """With two equivalent actions, each later step adds alpha x log 2."""
         agent = self.agent_that_waited(small_environments.CUT, autotune=False, alpha=1.0)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
@@ -87,7 +87,7 @@ class SacTest(unittest.TestCase):
         self.assertEqual({value for _, value in sink.curves["losses/alpha"]}, {0.0})
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
-        """No random actions drown a policy that is sure of its action."""
+        """Without random actions before it."""
         checkpoint, _ = trained_checkpoint(sac, QUICK)
         checkpoint.policy["actor.4.bias"][0] = 1_000.0
         with tempfile.TemporaryDirectory() as directory:
@@ -114,11 +114,11 @@ class SacTest(unittest.TestCase):
         assert_resumes_exactly(self, sac, QUICK, 250)
 
     def test_depends_on_seed_alone(self) -> None:
-        """The curves of a training can be had again."""
+        """Training is reproducible."""
         assert_depends_on_seed_alone(self, sac, QUICK)
 
     def test_policy_acts(self) -> None:
-        """A checkpoint is all that it takes to play."""
+        """From a checkpoint alone."""
         checkpoint, _ = trained_checkpoint(sac, QUICK)
         assert_acts(self, sac, checkpoint, gym.make("CartPole-v1"))
 

@@ -1,4 +1,4 @@
-"""What surrounds a learner: checkpoints, resuming, and what ends a training."""
+"""The training session: checkpoints, resuming, and ends of a training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SessionCase(unittest.TestCase):
     def train(
         self, env_id: str = "CartPole-v1", total: int = 400, **given: Any
     ) -> tuple[list[Any], RecordingSink]:
-        """A loop that acts by chance; returns every observation."""
+        """A loop with random actions; returns every observation."""
         names = {field.name for field in dataclasses.fields(SharedArgs)} - {"resume"}
         args = SharedArgs(
             env_id=env_id,
@@ -73,7 +73,7 @@ class CheckpointTest(SessionCase):
         self.assertEqual(names, ["best.pt", "last.pt", "step-300.pt", "step-400.pt"])
 
     def test_a_checkpoint_is_sufficient_to_act(self) -> None:
-        """Spaces, arguments and the step; and no code, so that anybody may load it."""
+        """Spaces, arguments and step, without code, so that it is safe to load."""
         self.train()
 
         checkpoint = read_checkpoint(self.folder / "checkpoints" / "last.pt")
@@ -83,7 +83,7 @@ class CheckpointTest(SessionCase):
         self.assertEqual(checkpoint.args["env_id"], "CartPole-v1")
 
     def test_a_damaged_checkpoint_is_an_error(self) -> None:
-        """As something that a person can do something about."""
+        """With a remedy."""
         path = self.folder / "broken.pt"
         for content in (b"", b"not a checkpoint", b"PK\x03\x04 half of one"):
             path.write_bytes(content)
@@ -91,7 +91,7 @@ class CheckpointTest(SessionCase):
                 read_checkpoint(path)
 
     def test_an_incomplete_checkpoint_is_an_error(self) -> None:
-        """So is one of an algorithm that is not here, and a published one that is to be resumed."""
+        """Also one of an unknown algorithm, and resuming from a published one."""
         self.train()
         path = self.folder / "checkpoints" / "last.pt"
         whole = torch.load(path, weights_only=True)
@@ -106,7 +106,7 @@ class CheckpointTest(SessionCase):
         self.assertIn("--warm-start", caught.exception.remedy)
 
     def test_a_resumed_training_equals_the_uninterrupted_one(self) -> None:
-        """In every family: the same random numbers, the same environments."""
+        """In every family: equal random numbers and environments."""
         for env_id in ("CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"):
             with self.subTest(env_id):
                 whole, _ = self.train(env_id, checkpoint_every=100, keep_checkpoints=9)
@@ -117,7 +117,7 @@ class CheckpointTest(SessionCase):
                 self.assertNotIn("warning", [level for level, _ in sink.messages])
 
     def test_networks_with_nan_are_not_saved(self) -> None:
-        """The last good checkpoint stays the last one, and is named."""
+        """The last good checkpoint stays the last one, and the error names it."""
         args = SharedArgs(checkpoint_every=10)
         session, _ = quiet_session("ppo", args, self.folder)
         envs = session.make_envs()
@@ -132,7 +132,7 @@ class CheckpointTest(SessionCase):
         self.assertEqual(read_checkpoint(self.folder / "checkpoints" / "last.pt").global_step, 10)
 
     def test_a_resumed_training_must_have_the_same_flags(self) -> None:
-        """Another number of environments, or none of its steps left, is refused with what to do."""
+        """Another number of environments, or no steps left, is rejected with a remedy."""
         self.train(checkpoint_every=100, keep_checkpoints=9)
         path = self.folder / "checkpoints" / "step-200.pt"
         for given, word in (
@@ -146,7 +146,7 @@ class CheckpointTest(SessionCase):
             self.assertIn(word, str(caught.exception))
 
     def test_the_best_return_survives_a_resume(self) -> None:
-        """One lucky episode after it is not called the best."""
+        """A single good episode after it is not the best."""
         args = SharedArgs(total_timesteps=10_000)
 
         def save(session: TrainingSession, step: int, returns: list[float]) -> None:
@@ -167,7 +167,7 @@ class CheckpointTest(SessionCase):
 
 class RolloutSizeTest(SessionCase):
     def test_a_short_training_has_short_rollouts(self) -> None:
-        """It does not overrun its steps by a whole rollout."""
+        """It does not exceed its steps by a rollout."""
         args = ppo.Args(total_timesteps=100, num_envs=4, num_steps=128)
         session, sink = quiet_session("ppo", args, self.folder)
         ppo.train(args, session)
@@ -176,7 +176,7 @@ class RolloutSizeTest(SessionCase):
         self.assertEqual(sink.newest_step, 100)
 
     def test_minibatches_without_steps_are_rejected(self) -> None:
-        """With the three numbers that do not fit, and not with advice on learning rates."""
+        """With the three numbers that do not match."""
         args = ppo.Args(num_envs=1, num_steps=4, num_minibatches=4)
         session, _ = quiet_session("ppo", args, self.folder)
         with self.assertRaises(WorkerError) as caught:
@@ -187,20 +187,20 @@ class RolloutSizeTest(SessionCase):
 
 class EndsTest(SessionCase):
     def test_a_stop_request_saves_a_checkpoint(self) -> None:
-        """Long before its last step."""
+        """Long before the last step."""
         _, sink = self.train(total=100_000, stop_at_step=200, save_model=False)
 
         self.assertLess(sink.newest_step, 50_000)
         self.assertTrue((self.folder / "checkpoints" / "last.pt").is_file())
 
     def test_max_episodes_ends_the_training(self) -> None:
-        """Whichever comes first ends it."""
+        """Whichever limit comes first."""
         _, sink = self.train(total=100_000, max_episodes=5)
 
         self.assertIn(len(sink.finished), (5, 6))  # two environments may end at once
 
     def test_a_loss_of_nan_is_an_error(self) -> None:
-        """Ends the training, and names step and number."""
+        """It ends the training, with the step and the value."""
         session, _ = quiet_session("ppo", SharedArgs(), self.folder)
         with self.assertRaises(WorkerError) as caught:
             session.log_scalars({"losses/value_loss": float("nan")}, 77)

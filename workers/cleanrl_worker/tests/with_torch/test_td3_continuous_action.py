@@ -1,4 +1,4 @@
-"""TD3: values at ends, learning, resuming, and what is its own: smoothed targets."""
+"""TD3: values at ends, learning, resuming, and target policy smoothing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ HAS_AV = importlib.util.find_spec("av") is not None
 
 
 class Corridor(gym.Env):
-    """Five steps with a reward of 1, in a picture whose sides are odd."""
+    """Five steps with reward 1, and a frame with odd width and height."""
 
     observation_space = gym.spaces.Box(0, 9, (1,))
     action_space = gym.spaces.Discrete(2)
@@ -84,7 +84,7 @@ class VideosTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_video_has_every_step_and_metadata(self) -> None:
-        """The pictures come back in order, and the file beside has length, return and speed."""
+        """Frames are in order, and the metadata file has length, return and frame rate."""
         import av  # noqa: PLC0415 - an extra
 
         env = self.filmed(Corridor())
@@ -108,7 +108,7 @@ class VideosTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_video_has_at_most_max_frames(self) -> None:
-        """The return is still that of the whole episode."""
+        """The return is still that of the complete episode."""
         env = self.filmed(Corridor(), max_frames=3)
         play(env, 1)
         self.assertEqual([meta["frames"] for _, meta in self.logged], [3])
@@ -116,7 +116,7 @@ class VideosTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_an_unfinished_episode_is_saved(self) -> None:
-        """The film of an unfinished episode can be watched, and says that it is one."""
+        """Its video is playable, and marked as unfinished."""
         env = self.filmed(Corridor())
         env.reset()
         env.step(0)
@@ -125,7 +125,7 @@ class VideosTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_render_failure_ends_the_recording_only(self) -> None:
-        """It is said once, no half file stays, and the episodes go on."""
+        """One message, no incomplete file, and the training continues."""
         env = self.filmed(Corridor(broken_from=8), every=1)
         play(env, 4)
         self.assertEqual(len(self.logged), 1)
@@ -134,14 +134,14 @@ class VideosTest(unittest.TestCase):
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
     def test_a_frame_that_is_not_an_image_is_an_error(self) -> None:
-        """An environment made without drawing says so in the reason."""
+        """For an environment without a render mode, the reason says so."""
         env = self.filmed(gym.make("CartPole-v1"))
         play(env, 2)
         self.assertEqual(len(self.failures), 1)
         env.close()
 
     def test_the_made_environment_is_still_found(self) -> None:
-        """Recording and resuming reach through the wrapper."""
+        """Recording and resuming see through the wrapper."""
         made = gym.make("CartPole-v1", render_mode="rgb_array")
         env = self.filmed(made)
         self.assertIs(find_made_env(env), made)
@@ -163,7 +163,7 @@ class VideosTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_the_video_package_is_installed(self) -> None:
-        """No sentence where the package is there."""
+        """Then there is no message."""
         self.assertEqual(missing_package(), "")
 
 

@@ -31,7 +31,7 @@ HAS_WANDB = importlib.util.find_spec("wandb") is not None
 KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
-class StoppableOutlet(RecordingSink):
+class StoppableSink(RecordingSink):
     """A sink with a stop request after its creation."""
 
     def stop(self) -> None:
@@ -43,7 +43,7 @@ class WandbTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
-        self.sink = StoppableOutlet(self.directory)
+        self.sink = StoppableSink(self.directory)
         kept = {name: value for name, value in os.environ.items() if "WANDB" not in name}
         proxies = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
         self.environment = {name: kept[name] for name in kept if name not in proxies}
@@ -59,7 +59,7 @@ class WandbTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_without_a_key_the_run_is_complete_and_offline(self) -> None:
-        """The reason is said, the folder is announced, and every value is in the file."""
+        """The reason is logged, the folder is announced, and every value is in the file."""
         run = self.start()
         assert run is not None
         for step in range(5):
@@ -78,7 +78,7 @@ class WandbTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_an_unreachable_server_makes_it_offline(self) -> None:
-        """With a key and no network nothing is waited for, and the key is written nowhere."""
+        """Without a delay, and the key is not written anywhere."""
         run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=f"http://127.0.0.1:{free_port()}")
         assert run is not None
         run.scalars({"charts/SPS": 1.0}, 1)
@@ -92,7 +92,7 @@ class WandbTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_online_values_reach_the_server(self) -> None:
-        """With a key and a server the run can be looked at where it says, and nothing is said."""
+        """Its URL is announced, and no warning is logged."""
         with WandbServer() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
             assert run is not None
@@ -109,7 +109,7 @@ class WandbTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_a_rejected_key_makes_it_offline(self) -> None:
-        """The server's refusal is the reason."""
+        """The server's error is the reason."""
         with Refusing() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
             assert run is not None
@@ -132,7 +132,7 @@ class WandbTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_requested_offline_mode_has_no_warning(self) -> None:
-        """Nothing is said about a wish that was fulfilled."""
+        """It is what the user chose."""
         run = self.start(SessionOptions(wandb_mode="offline"), WANDB_API_KEY=KEY)
         assert run is not None
         run.finish()
@@ -147,7 +147,7 @@ class WandbTest(unittest.TestCase):
 
 
 class Server(threading.Thread):
-    """Listens on a port of this machine, and answers each call in `answer`."""
+    """Listens on a local port, and handles each connection with `answer`."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -177,7 +177,7 @@ class Server(threading.Thread):
             threading.Thread(target=self._serve, args=(call,), daemon=True).start()
 
     def wait_until_called(self) -> None:
-        """By more than the first look whether somebody is there."""
+        """By more than the first probe."""
         if not self._called.wait(60):
             raise AssertionError("nobody called")
 
@@ -218,7 +218,7 @@ def rows(file: Path) -> Iterator[dict[str, float]]:
 
 
 def records(content: bytes) -> Iterator[bytes]:
-    """Of a log in LevelDB's form: parts with checksum, size and kind, in blocks of 32 KiB."""
+    """Of a LevelDB log: fragments with checksum, size and kind, in blocks of 32 KiB."""
     at, whole = 7, b""
     while at + 7 <= len(content):
         size, kind = struct.unpack_from("<HB", content, at + 4)
@@ -227,7 +227,7 @@ def records(content: bytes) -> Iterator[bytes]:
             continue
         whole += content[at + 7 : at + 7 + size]
         at += 7 + size
-        if kind in (1, 4):  # whole by itself, or the last part
+        if kind in (1, 4):  # a complete record, or its last fragment
             yield whole
             whole = b""
 

@@ -1,4 +1,4 @@
-"""As much of Weights & Biases' server as a run with curves needs, on a port of this machine."""
+"""The parts of Weights & Biases' server that a run with curves needs, on a local port."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class WandbServer:
-    """Keeps the rows that arrive. In a `with` statement."""
+    """Keeps the received rows. Use it in a `with` statement."""
 
     def __init__(self) -> None:
         self.history: list[dict[str, Any]] = []
@@ -53,9 +53,9 @@ class WandbServer:
             return {}
         if path != "/graphql":
             return {}
-        asked = json.loads(body)
-        variables = asked.get("variables", {})
-        name = asked.get("operationName")
+        query = json.loads(body)
+        variables = query.get("variables", {})
+        name = query.get("operationName")
         if name == "UpsertBucket":
             self.config = json.loads(variables.get("config") or "{}")
             project = {"id": "p", "name": "tests", "entity": {"id": "e", "name": "me"}}

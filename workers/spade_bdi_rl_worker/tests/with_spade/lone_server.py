@@ -14,14 +14,14 @@ from spade_bdi_rl_worker.messaging.embedded_server import EmbeddedServer, Server
 from spade_bdi_rl_worker.messaging.stub_imports import import_spade
 
 
-async def serve(words: list[str]) -> None:
+async def serve(arguments: list[str]) -> None:
     server = EmbeddedServer()
-    if words[:1] == ["register"]:
-        words = words[1:]
+    if arguments[:1] == ["register"]:
+        arguments = arguments[1:]
         address = await start_with_registration(server)
     else:
         address = await server.start()
-    for name, password in zip(words[::2], words[1::2], strict=True):
+    for name, password in zip(arguments[::2], arguments[1::2], strict=True):
         await server.add_account(name, password)
     print(address.port, flush=True)
     await asyncio.Event().wait()

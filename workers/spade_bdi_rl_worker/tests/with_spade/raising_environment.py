@@ -10,7 +10,7 @@ LAST_STEP = 300
 
 
 class Breaking(gymnasium.Env[Any, Any]):
-    """Two states; its three hundredth step divides by nothing."""
+    """Two states; step 300 divides by zero."""
 
     observation_space = gymnasium.spaces.Discrete(2)
     action_space = gymnasium.spaces.Discrete(2)

@@ -1,4 +1,4 @@
-"""What a lone agent decides, what can be seen of its mind, and how it is paused and stopped."""
+"""Decisions of a single agent, its reported BDI state, pause and stop."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _depth(intention: IntentionState) -> int:
 
 
 class DecidingTest(unittest.TestCase):
-    def test_trains_as_many_episodes_as_wanted(self) -> None:
-        """The goal !train(N) ends when N episodes are trained, and says why."""
+    def test_trains_the_requested_episodes(self) -> None:
+        """The goal !train(N) ends after N episodes, with a reason."""
         learner = CountingLearner(100)
 
         sink = run_team(learner, batch_episodes=30)
@@ -29,7 +29,7 @@ class DecidingTest(unittest.TestCase):
         self.assertIn(("W293", "info: learner is done: all episodes are trained"), sink.messages)
 
     def test_consolidates_towards_the_end(self) -> None:
-        """A plan stops exploring when nine tenths are trained."""
+        """A plan stops exploring after nine tenths of the episodes."""
         learner = CountingLearner(100)
 
         sink = run_team(learner, batch_episodes=10)
@@ -39,7 +39,7 @@ class DecidingTest(unittest.TestCase):
         self.assertEqual(learner.epsilon, 0.05)
 
     def test_stops_when_the_goal_is_reached(self) -> None:
-        """The goal !reach_goal ends with an evaluation that shows it, before the last episode."""
+        """The goal !reach_goal ends after a successful evaluation, before the last episode."""
         learner = CountingLearner(1000)
 
         sink = run_team(learner, stop_when_reached=True, goal_success_rate=0.9, batch_episodes=10)
@@ -47,8 +47,8 @@ class DecidingTest(unittest.TestCase):
         self.assertLess(learner.episodes, 1000)
         self.assertIn(("W293", "info: learner is done: the goal is reached"), sink.messages)
 
-    def test_evaluates_when_asked_to(self) -> None:
-        """Every so many episodes the plans ask for an evaluation."""
+    def test_evaluates_on_schedule(self) -> None:
+        """The plans evaluate every N episodes."""
         sink = run_team(
             CountingLearner(100), batch_episodes=10, evaluate_every=40, evaluation_episodes=7
         )
@@ -57,7 +57,7 @@ class DecidingTest(unittest.TestCase):
         self.assertIn("evaluated(7, 1, 1)", sink.beliefs())
 
     def test_batches_depend_on_the_run_alone(self) -> None:
-        """The same run has the same batches everywhere: plans decide at the same episodes."""
+        """Equal runs have equal batches: plans decide at the same episodes."""
         first, second = CountingLearner(1000), CountingLearner(1000)
         run_team(first)
         run_team(second)
@@ -67,8 +67,8 @@ class DecidingTest(unittest.TestCase):
 
 
 class ObservingTest(unittest.TestCase):
-    def test_tells_beliefs_goals_and_intentions(self) -> None:
-        """The first change has all beliefs, the goal, and the plan that is being carried out."""
+    def test_reports_beliefs_goals_and_intentions(self) -> None:
+        """The first update has all beliefs, the goal, and the current plan."""
         first = run_team(CountingLearner(50), batch_episodes=50).updates[0]
 
         self.assertIn("batch(50)", first.added)
@@ -76,8 +76,8 @@ class ObservingTest(unittest.TestCase):
         self.assertEqual(first.intentions[0].plan, "practise")
         self.assertEqual(first.plan, "practise")
 
-    def test_tells_how_deep_an_intention_is(self) -> None:
-        """A goal within a goal makes the stack of its intention deeper."""
+    def test_reports_the_depth_of_an_intention(self) -> None:
+        """A subgoal makes the stack of its intention deeper."""
         learner = CountingLearner(20)
         learner.seconds_per_episode = 0.02  # changes are merged when they come too fast to follow
 
@@ -91,8 +91,8 @@ class ObservingTest(unittest.TestCase):
         )
         self.assertEqual(changes[-1].goals, ())
 
-    def test_tells_beliefs_that_are_given_up(self) -> None:
-        """What is no longer believed is told as removed, so that the mind can be followed."""
+    def test_reports_removed_beliefs(self) -> None:
+        """So that the current beliefs can be reconstructed."""
         sink = run_team(CountingLearner(50), batch_episodes=25)
 
         self.assertIn("episodes(50)", sink.beliefs())
@@ -107,7 +107,7 @@ class ObservingTest(unittest.TestCase):
 
 class ControlTest(unittest.TestCase):
     def test_pauses_in_the_middle_of_a_batch(self) -> None:
-        """A paused batch stands still, and goes on where it was."""
+        """It resumes at the same step."""
         learner, control = CountingLearner(100), Control()
         control.pause()
         thread = threading.Thread(
@@ -137,8 +137,8 @@ class ControlTest(unittest.TestCase):
 
         self.assertFalse(thread.is_alive())
 
-    def test_plans_that_turn_in_circles(self) -> None:
-        """Plans that never learn and never rest can be paused and stopped like all others."""
+    def test_plans_that_loop(self) -> None:
+        """Plans that never learn can be paused and stopped like all others."""
         control = Control()
         with tempfile.TemporaryDirectory() as folder:
             plans = Path(folder, "circles.asl")
@@ -157,7 +157,7 @@ class ControlTest(unittest.TestCase):
         self.assertFalse(thread.is_alive())
 
     def test_leaves_no_thread(self) -> None:
-        """When it is over, only the thread that asked for it is left."""
+        """At the end, only the calling thread is left."""
         run_team(CountingLearner(20))
 
         self.assertEqual(threading.enumerate(), [threading.main_thread()])

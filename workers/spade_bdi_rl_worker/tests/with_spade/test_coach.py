@@ -1,4 +1,4 @@
-"""A coach whose learner can learn no more: it ends the lessons instead of giving the same again."""
+"""A coach whose learner cannot learn more ends the lessons instead of repeating them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class UnluckyLearner(CountingLearner):
-    """Never becomes good."""
+    """Never succeeds."""
 
     @property
     def _success_rate(self) -> float:
@@ -21,7 +21,7 @@ class UnluckyLearner(CountingLearner):
 
 
 class LimitedByStepsLearner(UnluckyLearner):
-    """Its run has so many steps; how many episodes that makes is known at the end only."""
+    """Its run is limited by steps; the number of episodes is known only at the end."""
 
     @property
     def progress(self) -> LearningProgress:
@@ -29,7 +29,7 @@ class LimitedByStepsLearner(UnluckyLearner):
 
 
 class LearnerOfOneEndlessEpisode(LimitedByStepsLearner):
-    """Its steps are used up before an episode is over."""
+    """Its steps are used up before an episode ends."""
 
     has_finished = False
 
@@ -50,7 +50,7 @@ class CoachTest(unittest.TestCase):
         self.assertIn(("W293", "info: coach is done: all lessons are finished"), sink.messages)
 
     def test_steps_are_used_up(self) -> None:
-        """Fewer episodes than were hoped for are no reason to wait for more."""
+        """The coach does not wait for more episodes."""
         for stop_when_reached in (False, True):
             with self.subTest(stop_when_reached=stop_when_reached):
                 learner = LimitedByStepsLearner(40)
@@ -58,11 +58,11 @@ class CoachTest(unittest.TestCase):
                 self.assertEqual(learner.episodes, 40)
 
     def test_fewer_episodes_than_lessons(self) -> None:
-        """A run of seven episodes has no ten lessons."""
+        """A run of seven episodes does not have ten lessons."""
         self.assert_lessons_end(UnluckyLearner(7), stop_when_reached=True)
 
     def test_no_episode_has_finished(self) -> None:
-        """A learner without a single episode reports all the same."""
+        """A learner without a finished episode reports, too."""
         self.assert_lessons_end(LearnerOfOneEndlessEpisode(40), stop_when_reached=False)
 
 

@@ -1,4 +1,4 @@
-"""Plans of one's own in a dry run: what would end the run is found before there is one."""
+"""A dry run of user plans finds what would end the run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlansInADryRunTest(unittest.TestCase):
         return raised.exception
 
     def test_the_plans_that_come_with_the_worker(self) -> None:
-        """Of each team, by their names."""
+        """By name, for each team."""
         runs: list[tuple[str, dict[str, Any]]] = [
             ("learner", {}),
             ("learner", {"stop_when_reached": True, "evaluate_every": 100}),
@@ -57,20 +57,20 @@ class PlansInADryRunTest(unittest.TestCase):
         self.assertIn("line 2: no such action '.lern/1'", error.message)
 
     def test_mistyped_condition(self) -> None:
-        """The first goal is taken up, and nothing is learnt."""
+        """The first goal is adopted, and nothing is learned."""
         error = self.error_of("\n+!train(N) : bach(B) <- .learn(B); !!train(N).")
 
         self.assertIn("!train(20000)", error.message)
         self.assertIn("own.asl, line 2 (+!train/1): `bach(B)` does not hold", error.message)
 
     def test_no_plan_for_the_goal(self) -> None:
-        """What the goal is depends on the run."""
+        """The goal depends on the run."""
         error = self.error_of("+!train(N) <- .learn(N).", stop_when_reached=True)
 
         self.assertIn("`+!reach_goal`", error.remedy)
 
     def test_goals_of_a_team_come_later(self) -> None:
-        """From a teammate, with what it tells."""
+        """From a teammate."""
         self.check_run("+!train(N) : lesson(B) <- .learn(B).", team="coach")
 
 

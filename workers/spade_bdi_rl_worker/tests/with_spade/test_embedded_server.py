@@ -1,4 +1,4 @@
-"""The embedded server: on loopback alone, for the run's own agents, and gone without a trace."""
+"""The embedded server: loopback only, for the agents of the run, and removed without a trace."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def listening_addresses() -> set[tuple[str, int]]:
     found = set()
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
-            words = line.split()
-            if words[3] == _LISTENING and words[9] in own:
-                host, port = words[1].split(":")
+            columns = line.split()
+            if columns[3] == _LISTENING and columns[9] in own:
+                host, port = columns[1].split(":")
                 found.add((host, int(port, 16)))
     return found
 
 
 def _socket(link: Path) -> str:
-    """The number of the socket behind a descriptor, as the kernel's table has it."""
+    """The inode of the socket behind a descriptor."""
     try:
         return str(link.readlink()).removeprefix("socket:[").rstrip("]")
     except OSError:
@@ -66,7 +66,7 @@ def with_server(use: Callable[[EmbeddedServer, Any], Coroutine[Any, Any, None]])
 
 
 async def first_event(client: XMPPClient, address: Any, *names: str) -> str:
-    """Which of these events comes first for a client that connects."""
+    """The first of these events for a client that connects."""
     came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def note(name: str) -> Any:
@@ -84,7 +84,7 @@ async def first_event(client: XMPPClient, address: Any, *names: str) -> str:
 
 class EmbeddedServerTest(unittest.TestCase):
     def test_listens_on_loopback_alone(self) -> None:
-        """One socket on 127.0.0.1: no other interface, no page for administrators, no servers."""
+        """One socket on 127.0.0.1: no other interface, no admin page, no server-to-server port."""
 
         async def use(_: EmbeddedServer, address: Any) -> None:
             self.assertEqual(listening_addresses(), {("0100007F", address.port)})
@@ -93,7 +93,7 @@ class EmbeddedServerTest(unittest.TestCase):
         self.assertEqual(listening_addresses(), set())
 
     def test_leaves_signals_and_processes_alone(self) -> None:
-        """Stop signals reach the run as before, and no child process could outlive it."""
+        """Signals reach the run as before, and there is no child process."""
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGABRT)
         before = [signal.getsignal(number) for number in numbers]
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text
@@ -109,7 +109,7 @@ class EmbeddedServerTest(unittest.TestCase):
         self.assertEqual([signal.getsignal(number) for number in numbers], before)
 
     def test_writes_nothing_beside_its_code(self) -> None:
-        """No key, certificate or database is left in the packages or in the working directory."""
+        """No key, certificate or database in the packages or the working directory."""
         import pyjabber  # noqa: PLC0415 - found, not started
 
         folder = Path(str(pyjabber.__file__)).parent
@@ -123,8 +123,8 @@ class EmbeddedServerTest(unittest.TestCase):
         self.assertEqual(sorted(folder.rglob("*.pem")), keys)
         self.assertEqual(sorted(Path.cwd().iterdir()), here)
 
-    def test_nobody_can_register(self) -> None:
-        """Another user of the machine gets no account, and no session with a wrong password."""
+    def test_registration_is_rejected(self) -> None:
+        """Other users get no account, and no session with a wrong password."""
 
         async def use(server: EmbeddedServer, address: Any) -> None:
             await server.add_account("anna", "secret")
@@ -138,7 +138,7 @@ class EmbeddedServerTest(unittest.TestCase):
         with_server(use)
 
     def test_two_at_once(self) -> None:
-        """Servers take free ports, so a port that is taken stops nobody."""
+        """Servers use free ports, so they do not conflict."""
         with socket.create_server(("127.0.0.1", 0)) as taken:
 
             async def use(_: EmbeddedServer, address: Any) -> None:

@@ -1,4 +1,4 @@
-"""Plans of one's own that cannot be used: each ends with the place, and with what to do."""
+"""User plans that cannot be used: each error has the place and a remedy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlansThatFailTest(unittest.TestCase):
         self.learner = CountingLearner(40)
 
     def error_of(self, plans: str) -> WorkerError:
-        """What a run with these plans ends with."""
+        """The error of a run with these plans."""
         self.file.write_text(textwrap.dedent(plans))
         with self.assertRaises(WorkerError) as raised:
             run_team(self.learner, asl=str(self.file))
@@ -47,7 +47,7 @@ class PlansThatFailTest(unittest.TestCase):
         return raised.exception
 
     def test_own_plans_are_used(self) -> None:
-        """A file of one's own replaces the plans that come with the worker."""
+        """A user's file replaces the built-in plans."""
         self.file.write_text('@mine\n+!train(N) <- .learn(7); .done("my way").')
 
         sink = run_team(self.learner, asl=str(self.file))
@@ -56,7 +56,7 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("mine", sink.plans())
 
     def test_broken_file(self) -> None:
-        """A mistake in the language is told with its file and line."""
+        """A syntax error is reported with file and line."""
         error = self.error_of("""\
             +!train(N) : batch(B)
                <- .learn(B
@@ -66,14 +66,14 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("own.asl, line 3", error.message)
 
     def test_unknown_action(self) -> None:
-        """An action that the worker does not have is found before anything is learnt."""
+        """It is found before the training starts."""
         error = self.error_of("+!train(N)\n   <- .lern(5).")
 
         self.assertIn("line 2: no such action '.lern/1'", error.message)
         self.assertEqual(self.learner.batches, [])
 
     def test_missing_file(self) -> None:
-        """A file that is not there is named, and so are the plans that are."""
+        """The error names the file and the available plans."""
         with self.assertRaises(WorkerError) as raised:
             run_team(self.learner, asl=str(self.file))
 
@@ -150,12 +150,12 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertEqual(self.learner.saved, ["the run failed"])
 
     def test_wrong_argument(self) -> None:
-        """An action says what it needs."""
+        """The error says what the action expects."""
         error = self.error_of('+!train(N) <- .learn("all").')
 
         self.assertIn(".learn needs an integer", error.message)
 
-    def test_number_without_end(self) -> None:
+    def test_infinite_number(self) -> None:
         """Infinity is not a number of episodes."""
         error = self.error_of("+!train(N) <- .learn(1e999).")
 

@@ -1,4 +1,4 @@
-"""A real Prosody as the server that is there: the configuration that the user guide shows."""
+"""A real Prosody as external server, with the configuration of the user guide."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class ProsodyTest(WorkerRuns):
             )
         )
         for name in accounts:
-            words = ["prosodyctl", "--config", str(file), "register", name, _DOMAIN, "secret"]
-            subprocess.run(words, check=True, capture_output=True)
+            arguments = ["prosodyctl", "--config", str(file), "register", name, _DOMAIN, "secret"]
+            subprocess.run(arguments, check=True, capture_output=True)
         server = subprocess.Popen(
             ["prosody", "-F", "--config", file], stdout=subprocess.PIPE, text=True
         )
@@ -65,10 +65,10 @@ class ProsodyTest(WorkerRuns):
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
-        said = ""
-        while f":{port}" not in said:
-            said = server.stdout.readline()
-            self.assertTrue(said, "Prosody has ended")
+        message = ""
+        while f":{port}" not in message:
+            message = server.stdout.readline()
+            self.assertTrue(message, "Prosody has ended")
         self.address = f"127.0.0.1:{port}"
         return server
 
@@ -79,12 +79,12 @@ class ProsodyTest(WorkerRuns):
         self.addCleanup(patch.stop)
 
     def accounts(self) -> list[str]:
-        """That the server has, by the names of their files."""
+        """The accounts of the server, by the names of their files."""
         folder = self.folder / "prosody" / "data" / _DOMAIN / "accounts"
         return sorted(path.stem for path in Path(folder).glob("*.dat"))
 
-    def test_accounts_that_are_there(self) -> None:
-        """A coach and a learner talk through it, encrypted, and leave their accounts."""
+    def test_existing_accounts(self) -> None:
+        """A coach and a learner use them, encrypted, and keep them."""
         server = self.prosody("lab-learner", "lab-coach")
         self.use_accounts("lab", "secret")
 
@@ -94,12 +94,12 @@ class ProsodyTest(WorkerRuns):
         self.assertEqual(worker.events("bye")[-1]["outcome"], "succeeded")
         self.assertEqual(len(self.accounts()), 2)
         server.terminate()
-        said = server.communicate()[0]
-        self.assertIn("Authenticated as lab-coach@localhost", said)
-        self.assertIn("Stream encrypted", said)
+        message = server.communicate()[0]
+        self.assertIn("Authenticated as lab-coach@localhost", message)
+        self.assertIn("Stream encrypted", message)
 
     def test_accounts_of_the_run(self) -> None:
-        """Learners that share values make accounts for the run, and remove them afterwards."""
+        """Learners that share values create accounts for the run, and remove them afterwards."""
         self.prosody(registers=True)
 
         worker = self.worker(max_episodes=300, params={"team": "pair", "xmpp": self.address})
@@ -110,7 +110,7 @@ class ProsodyTest(WorkerRuns):
         self.assertEqual(self.accounts(), [])
 
     def test_without_encryption(self) -> None:
-        """On this machine nobody listens, so a login that hides the password is enough."""
+        """On loopback a login that hides the password is sufficient."""
         self.prosody(registers=True, encrypts=False)
 
         worker = self.worker(max_episodes=300, params={"team": "coach", "xmpp": self.address})
@@ -118,7 +118,7 @@ class ProsodyTest(WorkerRuns):
         self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
 
     def test_wrong_password(self) -> None:
-        """A server that refuses the password is told so, with what to correct."""
+        """The error has a remedy."""
         self.prosody("lab-learner")
         self.use_accounts("lab", "guess")
 
@@ -126,8 +126,8 @@ class ProsodyTest(WorkerRuns):
 
         self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
 
-    def test_it_dies_in_the_middle(self) -> None:
-        """The run fails with a reason, and keeps what was learnt."""
+    def test_the_server_dies_in_the_middle(self) -> None:
+        """The run fails with a reason, and keeps the learned table."""
         server = self.prosody(registers=True)
         worker = self.worker(params={"team": "coach", "xmpp": self.address})
         worker.wait_for("metric")

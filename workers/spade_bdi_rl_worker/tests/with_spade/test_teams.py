@@ -1,4 +1,4 @@
-"""A coach and a learner, and two learners that share: inside the process and through XMPP."""
+"""A coach and a learner, and two learners that share values: in the process and through XMPP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CoachTest(unittest.TestCase):
     xmpp = ""
 
     def test_the_coach_sets_the_goals(self) -> None:
-        """The learner trains in lessons that the coach gives, and the coach says when to end."""
+        """The learner trains in lessons of the coach, which also decides on the end."""
         learner = CountingLearner(100)
 
         sink = run_team(learner, team="coach", batch_episodes=10, xmpp=self.xmpp)
@@ -27,12 +27,12 @@ class CoachTest(unittest.TestCase):
             ("W293", "info: coach is done: the learner has reached the goal"), sink.messages
         )
         self.assertEqual(sink.plans("coach").count("first_lesson"), 1)
-        told = [belief for belief in sink.beliefs("coach") if belief.startswith("scored(")]
-        self.assertIn("[source(", told[0])
-        self.assertIn("learner@localhost", told[0])
+        scores = [belief for belief in sink.beliefs("coach") if belief.startswith("scored(")]
+        self.assertIn("[source(", scores[0])
+        self.assertIn("learner@localhost", scores[0])
 
     def test_the_coach_tests_early(self) -> None:
-        """A coach that wants a goal reached lets the learner stop when an evaluation shows it."""
+        """With a target, the training ends when an evaluation reaches it."""
         learner = CountingLearner(1000)
 
         run_team(learner, team="coach", batch_episodes=10, stop_when_reached=True, xmpp=self.xmpp)
@@ -41,7 +41,7 @@ class CoachTest(unittest.TestCase):
 
 
 class CoachThroughXmppTest(CoachTest):
-    """The same over a real server: messages of both agents go through its socket."""
+    """The same over a real server: messages of both agents use its socket."""
 
     xmpp = "embedded"
 
@@ -49,8 +49,8 @@ class CoachThroughXmppTest(CoachTest):
 class PairTest(unittest.TestCase):
     xmpp = ""
 
-    def test_learners_share_what_they_know(self) -> None:
-        """Each takes over what the other knows, several times on the way."""
+    def test_learners_share_values(self) -> None:
+        """Each merges the other's values several times."""
         learner = CountingLearner(100)
 
         sink = run_team(learner, team="pair", batch_episodes=20, xmpp=self.xmpp)
@@ -66,14 +66,14 @@ class PairTest(unittest.TestCase):
 
 
 class PairThroughXmppTest(PairTest):
-    """Tables that are larger than a server's limit for one message arrive whole."""
+    """Tables that exceed a server's message limit arrive complete."""
 
     xmpp = "embedded"
 
 
 class WrongTeamTest(unittest.TestCase):
     def test_agents_that_wait_for_one_another(self) -> None:
-        """A team in which nobody has anything to do ends with a reason."""
+        """A deadlocked team ends with a reason."""
         self.addCleanup(setattr, runner, "_STALL_TIMEOUT_S", runner._STALL_TIMEOUT_S)
         runner._STALL_TIMEOUT_S = 0.2
         with tempfile.TemporaryDirectory() as folder:
@@ -84,8 +84,8 @@ class WrongTeamTest(unittest.TestCase):
 
         self.assertIn("wait for each other", raised.exception.message)
 
-    def test_writing_to_a_stranger(self) -> None:
-        """A plan that writes to somebody who is not there is told so."""
+    def test_messages_to_unknown_agents(self) -> None:
+        """They are an error."""
         with tempfile.TemporaryDirectory() as folder:
             plans = Path(folder, "chatty.asl")
             plans.write_text(
@@ -97,7 +97,7 @@ class WrongTeamTest(unittest.TestCase):
         self.assertIn("nobody@localhost", raised.exception.message)
 
     def test_unknown_team(self) -> None:
-        """A team that does not exist is refused with those that do."""
+        """It is rejected with the available ones."""
         with self.assertRaises(WorkerError) as raised:
             run_team(CountingLearner(50), team="orchestra")
 
@@ -106,7 +106,7 @@ class WrongTeamTest(unittest.TestCase):
 
 class ParcelsTest(unittest.TestCase):
     def test_a_large_table_comes_in_parts(self) -> None:
-        """Parts in any order become what was shared; each is small enough for a server."""
+        """Parts in any order are joined; each is small enough for a server."""
         table = {str(state): [state * 0.1234567, -state] for state in range(15_000)}
 
         parts = encode_messages(table)
@@ -118,8 +118,8 @@ class ParcelsTest(unittest.TestCase):
         self.assertEqual(answers[:-1], [None] * (len(parts) - 1))
         self.assertEqual(answers[-1], table)
 
-    def test_an_unfinished_parcel_is_forgotten(self) -> None:
-        """What a newer one replaces never becomes whole, and broken ones do no harm."""
+    def test_an_incomplete_transfer_is_dropped(self) -> None:
+        """A newer one replaces it, and broken ones are ignored."""
         old, new = encode_messages(list(range(90_000))), encode_messages([1])
         parcels = ValueReceiver()
 

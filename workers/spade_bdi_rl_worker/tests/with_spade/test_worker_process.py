@@ -1,4 +1,4 @@
-"""The worker as the trainer starts it, when things go wrong around it: it ends, and says why."""
+"""The worker as the trainer starts it, with external failures: it ends with a reason."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def listening_ports() -> set[int]:
 
 
 class WorkerProcessTest(WorkerRuns):
-    def server(self, *words: str) -> tuple[subprocess.Popen[str], int]:
+    def server(self, *arguments: str) -> tuple[subprocess.Popen[str], int]:
         """An XMPP server in another process, and its port."""
         server = subprocess.Popen(
-            [sys.executable, HERE / "lone_server.py", *words], stdout=subprocess.PIPE, text=True
+            [sys.executable, HERE / "lone_server.py", *arguments], stdout=subprocess.PIPE, text=True
         )
         assert server.stdout is not None
         self.addCleanup(server.stdout.close)
@@ -40,7 +40,7 @@ class WorkerProcessTest(WorkerRuns):
         return server, int(server.stdout.readline())
 
     def test_two_workers_at_once(self) -> None:
-        """Each has a server of its own, and neither notices the other."""
+        """Each has its own server, and they do not interfere."""
         workers = [
             self.worker(name, max_episodes=300, params={"team": "coach", "xmpp": "embedded"})
             for name in ("one", "two")
@@ -53,7 +53,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertEqual(len(ports), 2)
 
     def test_killed(self) -> None:
-        """After a kill nobody is left, and nothing listens any more."""
+        """No process and no listening port is left."""
         worker = self.worker(params={"team": "pair", "xmpp": "embedded"})
         port = self.port_of(worker)
         self.assertIn(port, listening_ports())
@@ -92,8 +92,8 @@ class WorkerProcessTest(WorkerRuns):
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(worker.events("bye")[-1]["outcome"], "cancelled")
 
-    def test_accounts_are_made_on_a_server_that_allows_it(self) -> None:
-        """A coach and a learner talk through the server of another process."""
+    def test_accounts_are_created_if_the_server_allows_it(self) -> None:
+        """A coach and a learner communicate through the server of another process."""
         _, port = self.server("register")
 
         worker = self.worker(
@@ -104,7 +104,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertEqual(worker.events("bye")[-1]["outcome"], "succeeded")
 
     def test_a_server_without_registration(self) -> None:
-        """Where no account can be made, the run says how to use one that is there."""
+        """The error says how to use an existing account."""
         _, port = self.server()
 
         worker = self.worker(params={"xmpp": f"localhost@127.0.0.1:{port}"})
@@ -112,10 +112,10 @@ class WorkerProcessTest(WorkerRuns):
         self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
 
     def test_the_server_dies_in_the_middle(self) -> None:
-        """The run fails with a reason, and keeps what was learnt."""
-        words = ("mine-learner", "secret", "mine-coach", "secret")
-        server, port = self.server(*words)
-        os.environ.update(MOSAIC_XMPP_ACCOUNT="mine", MOSAIC_XMPP_PASSWORD=words[1])
+        """The run fails with a reason, and keeps the learned table."""
+        arguments = ("mine-learner", "secret", "mine-coach", "secret")
+        server, port = self.server(*arguments)
+        os.environ.update(MOSAIC_XMPP_ACCOUNT="mine", MOSAIC_XMPP_PASSWORD=arguments[1])
         self.addCleanup(os.environ.pop, "MOSAIC_XMPP_ACCOUNT")
         self.addCleanup(os.environ.pop, "MOSAIC_XMPP_PASSWORD")
         worker = self.worker(params={"team": "coach", "xmpp": f"localhost@127.0.0.1:{port}"})
@@ -127,7 +127,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertTrue(worker.events("artifact"))
 
     def test_no_server(self) -> None:
-        """A server that is not there is told at once, before anything is learnt."""
+        """It is reported before the training starts."""
         worker = self.worker(params={"xmpp": "127.0.0.1:1"})
 
         bye = self.failure(worker)
@@ -136,7 +136,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertEqual(worker.events("episode"), [])
 
     def test_the_environment_breaks(self) -> None:
-        """An exception in an action is told with the plan's line; its traceback is in the log."""
+        """An exception in an action has the plan's line; the traceback is in the log."""
         worker = self.worker(env_id="raising_environment:Breaking-v0")
 
         bye = self.failure(worker)
@@ -145,7 +145,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertIn("raising_environment.py", worker.log.read_text())
 
     def test_broken_plans(self) -> None:
-        """The place of a mistake is on the run's page."""
+        """The place of the mistake is on the run's page."""
         plans = self.folder / "mine.asl"
         plans.write_text("+!train(N)\n   <- .learn(.\n")
 
@@ -153,8 +153,8 @@ class WorkerProcessTest(WorkerRuns):
 
         self.assertIn("mine.asl, line 2", bye["error"])
 
-    def test_what_a_person_mistyped(self) -> None:
-        """The sentences say it all: no traceback comes below them."""
+    def test_user_mistakes_have_no_traceback(self) -> None:
+        """The message is sufficient."""
         plans = self.folder / "mine.asl"
         plans.write_text("+!train(N) : bach(B)\n   <- .learn(B).\n")
         mistakes: dict[str, dict[str, Any]] = {
@@ -162,15 +162,15 @@ class WorkerProcessTest(WorkerRuns):
             "no argument 'is_slipery'": {"env_kwargs": {"is_slipery": False}},
             "mine.asl, line 1 (+!train/1): `bach(B)`": {"params": {"asl": str(plans)}},
         }
-        for number, (words, fields) in enumerate(mistakes.items()):
-            with self.subTest(words):
+        for number, (arguments, fields) in enumerate(mistakes.items()):
+            with self.subTest(arguments):
                 worker = self.worker(f"run-{number}", **fields)
 
-                self.assertIn(words, self.failure(worker)["error"])
+                self.assertIn(arguments, self.failure(worker)["error"])
                 self.assertNotIn("Traceback", worker.log.read_text())
 
     def port_of(self, worker: WorkerProcess) -> int:
-        """Of its server, from what it says when its agents are ready."""
+        """The port of its server, from its output when the agents are ready."""
         ready = worker.wait_for("log", code="W292")
         match = re.search(r"127\.0\.0\.1:(\d+)", ready["message"])
         assert match is not None

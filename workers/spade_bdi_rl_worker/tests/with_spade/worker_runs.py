@@ -1,4 +1,4 @@
-"""Starts the worker as the trainer does, in folders of its own: for tests of whole runs."""
+"""Starts the worker as the trainer does, in its own folders, for tests of complete runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mosaic_worker.testing import WorkerProcess
 
 
 class WorkerRuns(unittest.TestCase):
-    """No test outlives its folder, or the workers that it started."""
+    """Ends its workers and removes its folder after each test."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -20,7 +20,7 @@ class WorkerRuns(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def worker(self, name: str = "run", **fields: Any) -> WorkerProcess:
-        """Trains for ever, unless told otherwise."""
+        """Trains forever by default."""
         folder = self.folder / name
         folder.mkdir()
         config = {

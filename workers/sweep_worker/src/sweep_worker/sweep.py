@@ -82,7 +82,7 @@ class Sweep:
         """Runs that were cancelled and may not have ended yet."""
 
     def run_all(self) -> None:
-        """Run deadline all trials are done, the time is over, or a stop is requested."""
+        """Run until all trials are done, the time limit is reached, or a stop is requested."""
         started_at = time.monotonic()
         timeout_s = self._params["timeout_s"] or math.inf
         self._report_progress()

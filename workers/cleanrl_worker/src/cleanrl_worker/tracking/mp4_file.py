@@ -1,7 +1,7 @@
 """Mp4File: encodes frames as H.264 video with PyAV.
 
-Frames are encoded as they arrive, so memory does not depend on the length of an episode. A module
-of its own because it imports the optional package `av`.
+Frames are encoded as they arrive, so memory does not depend on the length of an episode. A
+separate module because it imports the optional package `av`.
 """
 
 from __future__ import annotations

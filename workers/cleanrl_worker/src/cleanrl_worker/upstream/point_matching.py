@@ -49,7 +49,7 @@ class EpisodeMatcher:
             del self._lengths[next(iter(self._lengths))]
 
     def flush_before(self, t: float) -> Iterator[EndedEpisode]:
-        """Yield returns from before `t` without a length: it will not arrive any more."""
+        """Yield returns from before `t` without a length: it will not arrive."""
         while self._returns:
             step = next(iter(self._returns))
             if self._returns[step][0][1] >= t:

@@ -20,7 +20,7 @@ class RealEventFilesTest(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def test_event_files_of_torch_are_read(self) -> None:
-        """Scalars of both kinds and texts; histograms are passed over."""
+        """Scalars of both kinds and texts; histograms are skipped."""
         table = "|param|value|\n|-|-|\n|seed|1|"
         files = EventFiles(self.folder)
         runs = self.folder / "runs"

@@ -1,4 +1,4 @@
-"""An environment whose pictures are numbers that never come again, stacked as Atari's are."""
+"""An environment whose frames are unique numbers, stacked as for Atari."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 
 
-class _Pictures(gym.Env[Any, Any]):
-    """Every picture holds its number, in four bytes; the reward is the number, too."""
+class _NumberedFrameEnv(gym.Env[Any, Any]):
+    """Each frame encodes its number in four bytes; the reward is the number, too."""
 
     def __init__(self, length: int, first: int, *, is_cut: bool) -> None:
         self.observation_space = spaces.Box(0, 255, (2, 2), np.uint8)
@@ -39,13 +39,13 @@ class _Pictures(gym.Env[Any, Any]):
         return np.frombuffer(self._shown.to_bytes(4, "big"), np.uint8).reshape(2, 2)
 
 
-class NumberedPictures(gym.wrappers.FrameStackObservation):
-    """Episodes of `length` steps; `is_cut`: by a time limit. Numbers begin after `first`."""
+class NumberedFrames(gym.wrappers.FrameStackObservation):
+    """Episodes of `length` steps; `is_cut`: truncated. Numbers start after `first`."""
 
     def __init__(self, length: int, first: int = 0, *, is_cut: bool = False) -> None:
-        super().__init__(_Pictures(length, first, is_cut=is_cut), 4)
+        super().__init__(_NumberedFrameEnv(length, first, is_cut=is_cut), 4)
 
 
 def numbers_of(stack: Any) -> tuple[int, ...]:
-    """Those of its pictures, oldest first."""
+    """The numbers of its frames, oldest first."""
     return tuple(int.from_bytes(picture.tobytes(), "big") for picture in stack)
