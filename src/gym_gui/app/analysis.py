@@ -175,9 +175,9 @@ class Analysis(QObject):
         self._context.window.centre.show_tab("tensorboard")
         self.models.tensorboard.open_runs(run_ids)
 
-    def choose_tensorboard_folder(self) -> None:
+    def select_tensorboard_folder(self) -> None:
         self._context.window.centre.show_tab("tensorboard")
-        self.tensorboard_page.content.page.choose_folder()
+        self.tensorboard_page.content.page.select_folder()
 
     def _open_dashboard(self, host: "DashboardHost[Any]", url: str, proxy: str = "") -> None:
         if self._context.models.settings.dashboards.is_on:

@@ -78,7 +78,7 @@ class Centre(QWidget):
         self._settings = _with_back_button(screens.settings, self.show_tabs, theme)
         self._stack.addWidget(self._settings)
         self.banner = Banner(theme)
-        """Messages about the complete window, such as a daemon that does not respond."""
+        """Messages about the complete window, such as a daemon that does not answer."""
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

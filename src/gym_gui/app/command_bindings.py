@@ -167,7 +167,7 @@ def _tool_bindings(context: "AppContext") -> dict[str, Binding]:
         "tools.palette": Binding(search),
         "tools.log": Binding(context.window.show_log),
         "tools.settings": Binding(context.window.centre.show_settings),
-        "tools.tensorboard_folder": Binding(context.analysis.choose_tensorboard_folder),
+        "tools.tensorboard_folder": Binding(context.analysis.select_tensorboard_folder),
         "tools.start_daemon": Binding(
             context.link.start_daemon,
             lambda: f"The daemon is {context.link.state}." if context.link.is_ready else "",
@@ -194,4 +194,4 @@ def _help_bindings(context: "AppContext") -> dict[str, Binding]:
 
 
 def _no_daemon_reason(context: "AppContext") -> str:
-    return "" if context.link.is_ready else "The daemon does not respond."
+    return "" if context.link.is_ready else "The daemon does not answer."

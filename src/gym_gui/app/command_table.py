@@ -353,7 +353,7 @@ COMMANDS: tuple[Command, ...] = (
         "tools.start_daemon",
         "Tools",
         "Start daemon",
-        "Start the trainer daemon of this home if none responds.",
+        "Start the trainer daemon of this home if none answers.",
         "",
         "link",
         starts_group=True,

@@ -266,10 +266,10 @@ class Navigation(QObject):
             self._context.commands.update()
 
     def _show_link(self) -> None:
-        """Show the reason and an action in the banner while no daemon responds."""
+        """Show the reason and an action in the banner while no daemon answers."""
         link, banner = self._context.link, self._context.window.centre.banner
         if link.state is LinkState.LOST:
-            text = "The daemon does not respond. Runs continue; reconnecting."
+            text = "The daemon does not answer. Runs continue; reconnecting."
             self._link_text = text
             banner.show_message(text, "warning", [("Start daemon", link.start_daemon)])
         elif link.state is LinkState.FAILED and link.problem is not None:

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _SUFFIXES = ("", "-wal", "-journal")
-_Stamp = tuple[tuple[int, int] | None, ...]
+_FileStamp = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,21 @@ class ReadStudy:
 
 def watch_studies(path: Path) -> Callable[[], tuple[ReadStudy, ...] | None]:
     """For `FilePoller`: all studies in the file, oldest first; None if it did not change."""
-    seen: _Stamp | None = None
+    last_stamp: _FileStamp | None = None
 
     def poll() -> tuple[ReadStudy, ...] | None:
-        nonlocal seen
+        nonlocal last_stamp
         stamp = _stamp(path)
-        if stamp == seen:
+        if stamp == last_stamp:
             return None
         read = tuple(_analyse(study) for study in read_studies(path))
-        seen = stamp  # not after a failed read, which is retried
+        last_stamp = stamp  # not after a failed read, which is retried
         return read
 
     return poll
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: Path) -> _FileStamp:
     """Size and time of the file and of the SQLite journal files."""
     stamps: list[tuple[int, int] | None] = []
     for suffix in _SUFFIXES:
@@ -102,12 +102,16 @@ def _analyse(study: Study) -> ReadStudy:
         study=study,
         importance=tuple(
             parameter_importance(
-                [(trial.params, trial.values[at]) for trial in complete if len(trial.values) > at]
+                [
+                    (trial.params, trial.values[index])
+                    for trial in complete
+                    if len(trial.values) > index
+                ]
             )
-            for at in range(len(study.directions))
+            for index in range(len(study.directions))
         ),
         best=tuple(trial for trial in study.trials if trial.number in front),
-        plotted=tuple(_plotted(study, at, front) for at in range(len(study.directions))),
+        plotted=tuple(_plotted(study, index, front) for index in range(len(study.directions))),
         counts=dict(Counter(trial.state for trial in study.trials)),
         params=tuple(params),
         attributes=tuple(attributes),

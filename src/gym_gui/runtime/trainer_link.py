@@ -174,3 +174,11 @@ def _is_another_daemon(before: DaemonHealth | None, report: object) -> bool:
         and isinstance(report, DaemonHealth)
         and (report.pid, report.started_at) != (before.pid, before.started_at)
     )
+
+
+def restart_daemon(home: Home) -> None:
+    """Restart the daemon, for settings that it reads at start. Blocks until the new one answers."""
+    from mosaic.client import daemon_process  # noqa: PLC0415 - brings gRPC
+
+    daemon_process.stop_daemon(home)
+    daemon_process.start_daemon(home)

@@ -117,7 +117,7 @@ def _daemon_text(
     if state is LinkState.LOST:
         return StatusText(
             "Daemon lost, reconnecting…",
-            "The daemon does not respond. Runs continue, and views resume after it is back."
+            "The daemon does not answer. Runs continue, and views resume after it is back."
             " Click to start it.",
             "warning",
         )

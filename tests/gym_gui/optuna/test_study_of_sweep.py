@@ -50,7 +50,7 @@ except ImportError:
 
 
 @pytest.fixture
-def shown(
+def selected_run(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, ticker, notices)
@@ -61,9 +61,9 @@ def shown(
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, shown: SelectedRun
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, selected_run: SelectedRun
 ) -> Iterator[StudyModel]:
-    created = StudyModel(link, tasks, ticker, notices, shown)
+    created = StudyModel(link, tasks, ticker, notices, selected_run)
     yield created
     created.close()
     assert created.join(10)
@@ -103,7 +103,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     qtbot: QtBot,
     page: StudyPage,
     model: StudyModel,
-    shown: SelectedRun,
+    selected_run: SelectedRun,
     daemon: DaemonUnderTest,
     link: TrainerLink,
     give_bundles: Callable[..., None],
@@ -112,7 +112,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     give_bundles(daemon.home, "sweep_worker")
     python = next(daemon.home.venvs.glob("sweep_worker-*/bin/python"))
     run_id = daemon.submit(steps=1_000_000, rate=20.0)
-    shown.select(run_id)
+    selected_run.select(run_id)
     qtbot.waitUntil(lambda: "This run is not a sweep" in _visible_text(page), timeout=PATIENCE_MS)
     path = daemon.run(run_id).study
     with subprocess.Popen(

@@ -31,7 +31,7 @@ def link(tmp_path: Path) -> TrainerLink:
 
 
 @pytest.fixture
-def shown(
+def selected_run(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
 ) -> Iterator[SelectedRun]:
     runs = RunsModel(link, tasks, ticker, notices)
@@ -42,9 +42,9 @@ def shown(
 
 @pytest.fixture
 def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, shown: SelectedRun
+    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, selected_run: SelectedRun
 ) -> Iterator[StudyModel]:
-    created = StudyModel(link, tasks, ticker, notices, shown)
+    created = StudyModel(link, tasks, ticker, notices, selected_run)
     yield created
     created.close()
     assert created.join(10)
@@ -98,8 +98,8 @@ def test_any_database_can_be_opened(
     page.bar.studies.textActivated.emit("goals")
     assert "2 trials are on the Pareto front" in _visible_text(page)
     assert page.charts.objective.isVisible()
-    page.best.choose.click()
-    assert page.table.chosen_rows() == [0, 1]
+    page.best.show_in_table.click()
+    assert page.table.selected_rows() == [0, 1]
     page.bar.back.click()
     qtbot.waitUntil(lambda: "No run selected" in _visible_text(page), timeout=PATIENCE_MS)
 
@@ -116,9 +116,9 @@ def test_commands_on_trials(
     assert model.trials.trial(0).number == 4
     assert not page.open_run.isEnabled()
     assert "Select a trial" in page.open_run.toolTip()
-    page.choose_trials([3])
+    page.select_trials([3])
     assert "are unknown" in page.open_run.toolTip()
-    page.choose_trials([4, 9])
+    page.select_trials([4, 9])
     with qtbot.waitSignal(page.compare_requested) as requested:
         page.compare.click()
     assert requested.args == [["run-4", "run-9"]]
@@ -143,15 +143,15 @@ def test_plots_and_importance(
     qtbot.waitUntil(lambda: page.charts.history is not None, timeout=PATIENCE_MS)
     history = page.charts.history
     assert history is not None
-    with qtbot.waitSignal(history.picked):
-        history.picked.emit(7)
-    assert [model.trials.trial(row).number for row in page.table.chosen_rows()] == [7]
-    page.charts.which.set_current("importance")
+    with qtbot.waitSignal(history.trial_clicked):
+        history.trial_clicked.emit(7)
+    assert [model.trials.trial(row).number for row in page.table.selected_rows()] == [7]
+    page.charts.chart.set_current("importance")
     page.charts.update_charts()
     assert page.charts.importance.bars.isVisible()
     assert "Kruskal-Wallis" in _visible_text(page)
-    page.charts.importance.bars.param_chosen.emit("rate")
-    assert page.charts.which.current == "parameter"
+    page.charts.importance.bars.param_selected.emit("rate")
+    assert page.charts.chart.current == "parameter"
     assert page.charts.param.currentText() == "rate"
     assert "logarithmic" in _visible_text(page)
     page.charts.show_param("kind")
@@ -159,7 +159,7 @@ def test_plots_and_importance(
     theme.choose("dark")
     page.grab()
     page.resize(480, 400)
-    assert page.turns.isVisible()
+    assert page.view_switch.isVisible()
     assert page.table.isVisible()
     assert not page.charts.isVisible()
 
@@ -173,7 +173,7 @@ def test_too_few_trials_and_broken_files(
     page.bar.opened.emit(str(few))
     qtbot.waitUntil(lambda: "No complete trial yet" in _visible_text(page), timeout=PATIENCE_MS)
     add_trial(few, 0, 1.0)
-    page.charts.which.set_current("importance")
+    page.charts.chart.set_current("importance")
     qtbot.waitUntil(lambda: "there is 1" in _visible_text(page), timeout=PATIENCE_MS)
     broken = tmp_path / "broken.db"
     broken.write_text("no database")
@@ -198,7 +198,7 @@ def test_a_rewritten_file_with_fewer_objectives(
     page.show()
     model.open_database(str(path))
     qtbot.waitUntil(lambda: model.study is not None, timeout=PATIENCE_MS)
-    model.choose_objective(1)
+    model.set_objective(1)
     path.unlink()
     new_study(path, directions=())
     add_trial(path, 0, 1.0)

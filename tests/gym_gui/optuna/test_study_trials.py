@@ -70,11 +70,11 @@ def test_sort_by_any_column(table: TrialsTable) -> None:
 def test_new_trials_are_inserted_in_sort_order(table: TrialsTable, path: Path) -> None:
     """The selection stays at its trial."""
     table.sort(_column(table, "value"), Qt.SortOrder.DescendingOrder)
-    chosen = QPersistentModelIndex(table.index(1, 0))
+    index = QPersistentModelIndex(table.index(1, 0))
     add_trial(path, 4, 9.0, params={"rate": 0.5, "kind": "a"})
     table.show(_read(path))
     assert _numbers(table) == [4, 0, 1, 2, 3]
-    assert table.trial(chosen.row()).number == 1
+    assert table.trial(index.row()).number == 1
     assert table.is_best(0)
     assert not table.is_best(1)
     table.show(None)

@@ -91,13 +91,13 @@ def test_existing_and_missing_artifacts() -> None:
     overview = RunOverview(folders={"runs/x": FolderUsage(5_000, 7.0, 2)})
     rows = {row.kind: row for row in run_artifacts.rows_of(_RUN, _CONFIG, manifest, overview)}
     board, movies = rows["tensorboard"], rows["videos"]
-    assert (board.what, board.size_bytes, board.t, board.reason) == (
+    assert (board.description, board.size_bytes, board.t, board.reason) == (
         "2 event files",
         5_000,
         7.0,
         "",
     )
     assert (movies.files[0].path, movies.not_listed) == (f"videos/{len(videos) - 1}.mp4", 5)
-    assert movies.what == f"{len(videos)} videos"
+    assert movies.description == f"{len(videos)} videos"
     missing = [kind for kind, row in rows.items() if row.reason]
     assert missing == ["wandb", "checkpoints", "optuna", "datasets", "reports"]

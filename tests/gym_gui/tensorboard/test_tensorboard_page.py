@@ -87,7 +87,7 @@ def test_export_and_open_a_run_without_event_files(
     assert not start.isEnabled()
     assert "no event files" in start.toolTip()
     _button(page, "Export as event files").click()
-    qtbot.waitUntil(lambda: model.events.found is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.events.summary is not None, timeout=PATIENCE_MS)
     tags = model.events.tags
     rows = {tags.index(row, 0).data(): tags.index(row, 1).data() for row in range(tags.rowCount())}
     assert rows["episodes/return"] == "10"
@@ -153,7 +153,7 @@ def test_disabled_buttons_have_a_reason(
     """No TensorBoard anywhere, no WebEngine, a folder without event files."""
     daemon.home.venvs.unlink()
     model.find_program()
-    qtbot.waitUntil(lambda: model.absent is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.missing_program is not None, timeout=PATIENCE_MS)
     assert "CleanRL" in _button(page, "Start TensorBoard").toolTip()
     for text in ("Several runs…", "Folder…"):
         button = _button(page, text)

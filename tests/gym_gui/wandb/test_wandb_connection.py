@@ -111,7 +111,7 @@ def test_unreachable_servers(closed_port: int, serve: type) -> None:
 def test_a_silent_server() -> None:
     """The test ends after the timeout."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        report = probe(f"http://127.0.0.1:{silent.getsockname()[1]}", "", step_s=0.2)
+        report = probe(f"http://127.0.0.1:{silent.getsockname()[1]}", "", timeout_s=0.2)
     assert report.summary == "The server closed the connection"
 
 

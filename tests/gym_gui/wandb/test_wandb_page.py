@@ -120,8 +120,8 @@ def test_an_offline_run_is_found_while_active(
     with qtbot.waitSignal(page.reveal_requested) as requested:
         page.run_info.show_folder.click()
     assert requested.args == [str(folder)]
-    page.which.set_current("config")
-    page.which.activated.emit("config")
+    page.table_switch.set_current("config")
+    page.table_switch.activated.emit("config")
     assert page.config.isVisible()
     (folder / "run-abc12345.wandb.synced").touch()
     qtbot.waitUntil(lambda: "Uploaded" in page.run_info.state.text(), timeout=PATIENCE_MS)

@@ -59,9 +59,9 @@ class StudyModel(QObject):
         self._opened: Path | None = None
         self._studies: tuple[ReadStudy, ...] | None = None
         """None until the file was read."""
-        self._chosen = ""
+        self._selected_name = ""
         self._is_visible = False
-        self._is_new = True
+        self._is_dirty = True
         self._path: Path | None = None
         self._watch = FilePoller("optuna study", watch_studies, ticker.wake)
         self._watched: tuple[Path | None, bool] = (None, False)
@@ -124,8 +124,8 @@ class StudyModel(QObject):
     def read(self) -> ReadStudy | None:
         """The selected study. Default: the newest."""
         studies = self._studies or ()
-        chosen = (read for read in studies if read.study.name == self._chosen)
-        return next(chosen, studies[-1] if studies else None)
+        selected = (read for read in studies if read.study.name == self._selected_name)
+        return next(selected, studies[-1] if studies else None)
 
     @property
     def study(self) -> Study | None:
@@ -188,13 +188,13 @@ class StudyModel(QObject):
         self._opened = None
         self._restart()
 
-    def choose(self, name: str) -> None:
-        if name != self._chosen:
-            self._chosen, self.objective = name, 0
+    def select_study(self, name: str) -> None:
+        if name != self._selected_name:
+            self._selected_name, self.objective = name, 0
             self._show_trials()
             self.changed.emit()
 
-    def choose_objective(self, objective: int) -> None:
+    def set_objective(self, objective: int) -> None:
         if objective != self.objective:
             self.objective = objective
             self.changed.emit()
@@ -202,7 +202,7 @@ class StudyModel(QObject):
     def retry(self) -> None:
         self.problem = None
         self._watch.restart()
-        self._is_new = True
+        self._is_dirty = True
         self._ticker.wake()
 
     def export(self) -> None:
@@ -214,10 +214,10 @@ class StudyModel(QObject):
         """Run a slow import on a thread."""
         self._tasks.run(self, load, on_loaded)
 
-    def set_in_sight(self, is_in_sight: bool) -> None:
+    def set_page_visible(self, is_visible: bool) -> None:
         """Poll the file only while the page is visible."""
-        if is_in_sight != self._is_visible:
-            self._is_visible = is_in_sight
+        if is_visible != self._is_visible:
+            self._is_visible = is_visible
             self._update_watch()
 
     def close(self) -> None:
@@ -232,7 +232,7 @@ class StudyModel(QObject):
         """Poll now, because the daemon reported new files."""
         self._on_run()
         self._watch.poll_now()
-        self._is_new = True
+        self._is_dirty = True
         self._ticker.wake()
 
     def _on_run(self) -> None:
@@ -245,17 +245,17 @@ class StudyModel(QObject):
         state = (self._run_id, self.phase, self.is_live)
         if state != self._last_state:  # not for every metric of a running run
             self._last_state = state
-            self._is_new = True
+            self._is_dirty = True
             self._ticker.wake()
 
     def _restart(self) -> None:
         self._path = self.path
         self._studies = self.problem = None
-        self._chosen, self.objective = "", 0
+        self._selected_name, self.objective = "", 0
         self._show_trials()
         self._watch.restart()
         self._update_watch()
-        self._is_new = True
+        self._is_dirty = True
         self._ticker.wake()
 
     def _update_watch(self) -> None:
@@ -275,10 +275,10 @@ class StudyModel(QObject):
                 known = len(self.study.directions) if self.study else 0
                 self.objective = self.objective if self.objective < known else 0
                 self._show_trials()
-            self._is_new = True
-        if not self._is_new:
+            self._is_dirty = True
+        if not self._is_dirty:
             return False
-        self._is_new = False
+        self._is_dirty = False
         self.changed.emit()
         return True
 

@@ -33,9 +33,9 @@ class Points:
     def __len__(self) -> int:
         return len(self.x)
 
-    def text(self, at: int) -> str:
+    def text(self, index: int) -> str:
         """Parameter name and value of a point."""
-        trial = self.plotted.trials[at]
+        trial = self.plotted.trials[index]
         return f"{self.param} {format_value(trial.params[self.param])}" if self.param else "value"
 
 
@@ -64,11 +64,11 @@ def setting_points(read: ReadStudy, objective: int, param: str, setting: Setting
         plotted = _with_param(param, plotted)
     values = [trial.params[param] for trial in plotted.trials]
     if setting.choices:
-        positions = {text: at for at, text in enumerate(setting.choices)}
+        positions = {text: index for index, text in enumerate(setting.choices)}
         numbers = (trial.number for trial in plotted.trials)
         x = [
-            _jittered(positions[format_value(value)], at)
-            for value, at in zip(values, numbers, strict=True)
+            _jittered(positions[format_value(value)], index)
+            for value, index in zip(values, numbers, strict=True)
         ]
     else:
         x = list(map(math.log10 if setting.is_log else float, values))
@@ -76,10 +76,10 @@ def setting_points(read: ReadStudy, objective: int, param: str, setting: Setting
 
 
 def _with_param(param: str, plotted: PlottedTrials) -> PlottedTrials:
-    indexes = [at for at, trial in enumerate(plotted.trials) if param in trial.params]
+    indexes = [index for index, trial in enumerate(plotted.trials) if param in trial.params]
 
     def select(items: list[Any]) -> list[Any]:
-        return [items[at] for at in indexes]
+        return [items[index] for index in indexes]
 
     return PlottedTrials(
         select(plotted.trials),

@@ -112,8 +112,10 @@ class TrialsTable(QAbstractTableModel):
 
     def first_order(self, column: int) -> Qt.SortOrder:
         """Default sort order: best value first, otherwise ascending."""
-        what = self.columns[column]
-        is_high = what.kind == "value" and self._directions[what.objective] == "maximize"
+        definition = self.columns[column]
+        is_high = (
+            definition.kind == "value" and self._directions[definition.objective] == "maximize"
+        )
         return Qt.SortOrder.DescendingOrder if is_high else Qt.SortOrder.AscendingOrder
 
     @property
@@ -125,9 +127,12 @@ class TrialsTable(QAbstractTableModel):
 
     def as_rows(self, rows: Sequence[int] | None = None) -> list[list[str]]:
         """Header and rows for files and the clipboard, with numbers in full precision."""
-        chosen = range(len(self._trials)) if rows is None else rows
+        selected = range(len(self._trials)) if rows is None else rows
         header = [column.name for column in self.columns]
-        return [header, *([self._plain(row, column) for column in self.columns] for row in chosen)]
+        return [
+            header,
+            *([self._plain(row, column) for column in self.columns] for row in selected),
+        ]
 
     # Qt interface.
 
@@ -181,26 +186,28 @@ class TrialsTable(QAbstractTableModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
 
     def text(self, row: int, column: int) -> str:
-        trial, what = self._trials[row], self.columns[column]
-        match what.kind:
+        trial, definition = self._trials[row], self.columns[column]
+        match definition.kind:
             case "number":
                 return f"★ {trial.number}" if trial.number in self._best else str(trial.number)
             case "state":
                 return TRIAL_STATE_STYLES[trial.state][0]
             case "value":
-                return value_text(trial, what.objective)
+                return value_text(trial, definition.objective)
             case "time":
                 return duration_text(trial)
-        values = trial.params if what.kind == "param" else trial.user_attrs
-        return format_value(values[what.name])[:_MAX_TEXT] if what.name in values else ""
+        values = trial.params if definition.kind == "param" else trial.user_attrs
+        return (
+            format_value(values[definition.name])[:_MAX_TEXT] if definition.name in values else ""
+        )
 
     def _tip(self, row: int, column: int) -> str:
-        trial, what = self._trials[row], self.columns[column]
-        if what.kind == "state" and (why := trial.user_attrs.get("reason")):
-            return str(why)
-        if what.kind == "value" and not trial.values and trial.last_value is not None:
+        trial, definition = self._trials[row], self.columns[column]
+        if definition.kind == "state" and (reason := trial.user_attrs.get("reason")):
+            return str(reason)
+        if definition.kind == "value" and not trial.values and trial.last_value is not None:
             return "Newest intermediate value; the trial is running."
-        return self._plain(row, what)
+        return self._plain(row, definition)
 
     def _plain(self, row: int, column: TrialColumn) -> str:
         trial = self._trials[row]

@@ -31,7 +31,7 @@ class StudyBest(QFrame):
         self._value.setProperty("role", "heading")
         self._about = ElidedLabel("muted")
         self._params = ElidedLabel("muted")
-        self.choose = QPushButton("Show in table")
+        self.show_in_table = QPushButton("Show in table")
         self.open = QPushButton("Open run")
         self._copy = CopyButton("Copy the parameters as JSON", self._params_json, theme)
         top = QHBoxLayout()
@@ -39,14 +39,14 @@ class StudyBest(QFrame):
         top.addWidget(self._title)
         top.addWidget(self._value)
         top.addWidget(self._about, 1)
-        for widget in (self._copy, self.choose, self.open):
+        for widget in (self._copy, self.show_in_table, self.open):
             top.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(line * 2 // 3, line // 3, line // 2, line // 2)
         layout.setSpacing(line // 6)
         layout.addLayout(top)
         layout.addWidget(self._params)
-        self.choose.clicked.connect(
+        self.show_in_table.clicked.connect(
             lambda: self.trials_requested.emit([trial.number for trial in model.best])
         )
         self.open.clicked.connect(self._open)
@@ -54,7 +54,7 @@ class StudyBest(QFrame):
     def update_best(self) -> None:
         study, best = self._model.study, self._model.best
         several = study is not None and len(study.directions) > 1
-        for widget in (self._copy, self.choose, self.open, self._params):
+        for widget in (self._copy, self.show_in_table, self.open, self._params):
             widget.setVisible(bool(best))
         self._value.setVisible(bool(best) and not several)
         if study is None or not best:

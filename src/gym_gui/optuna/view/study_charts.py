@@ -23,7 +23,7 @@ _PLOTS = "gym_gui.optuna.view.study_plots"
 class StudyCharts(QWidget):
     """Shows `StudyModel`. Plots are created when first visible, after an import on a thread."""
 
-    picked = Signal(int)
+    trial_clicked = Signal(int)
 
     def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class StudyCharts(QWidget):
         self.history: StudyPlot | None = None
         self.scatter: StudyPlot | None = None
         line = self.fontMetrics().height()
-        self.which = SegmentedControl(
+        self.chart = SegmentedControl(
             (("history", "History"), ("parameter", "Parameter"), ("importance", "Importance")),
             theme,
         )
@@ -50,7 +50,7 @@ class StudyCharts(QWidget):
             self._stack.addWidget(page)
         bar = QHBoxLayout()
         bar.setSpacing(line // 2)
-        bar.addWidget(self.which)
+        bar.addWidget(self.chart)
         bar.addWidget(self.param, 1)
         bar.addWidget(self.objective, 1)
         bar.addStretch(1)
@@ -60,10 +60,10 @@ class StudyCharts(QWidget):
         self._stack.setMinimumHeight(line * 6)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
-        self.which.activated.connect(lambda _: self.update_charts())
+        self.chart.activated.connect(lambda _: self.update_charts())
         self.param.activated.connect(lambda _: self.update_charts())
-        self.objective.activated.connect(model.choose_objective)
-        self.importance.param_chosen.connect(self.show_param)
+        self.objective.activated.connect(model.set_objective)
+        self.importance.param_selected.connect(self.show_param)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
@@ -72,7 +72,7 @@ class StudyCharts(QWidget):
             self._model.prepare(lambda: importlib.import_module(_PLOTS), self._on_loaded)
 
     def show_param(self, name: str) -> None:
-        self.which.set_current("parameter")
+        self.chart.set_current("parameter")
         self.param.setCurrentIndex(self.param.findText(name))
         self.update_charts()
 
@@ -85,14 +85,14 @@ class StudyCharts(QWidget):
 
     def update_charts(self) -> None:
         """Update the visible chart only."""
-        which, read = self.which.current, self._model.read
+        chart, read = self.chart.current, self._model.read
         self._update_pickers()
-        at = {"history": 0, "parameter": 1, "importance": 2}[which]
-        self._stack.setCurrentIndex(at)
-        if which == "importance":
+        index = {"history": 0, "parameter": 1, "importance": 2}[chart]
+        self._stack.setCurrentIndex(index)
+        if chart == "importance":
             self.importance.update_bars()
         elif self._plots is not None and read is not None:
-            self._draw(which, read)
+            self._update_plot(chart, read)
 
     def _on_loaded(self, plots: Any) -> None:
         self._plots = plots
@@ -103,30 +103,30 @@ class StudyCharts(QWidget):
         layout = container.layout()
         if isinstance(layout, QVBoxLayout):
             layout.insertWidget(0, plot, 1)
-        plot.picked.connect(self.picked)
+        plot.trial_clicked.connect(self.trial_clicked)
         plot.mark(self._marked)
         return plot
 
-    def _draw(self, which: str, read: "ReadStudy") -> None:
+    def _update_plot(self, chart: str, read: "ReadStudy") -> None:
         """Draw the chart unless it is up to date."""
         request = (read, self._model.objective, self.param.currentText())
-        plotted = self._plotted.get(which)
+        plotted = self._plotted.get(chart)
         if plotted is not None and plotted[0] is read and plotted[1:] == request[1:]:
             return
-        self._plotted[which] = request
-        if which == "history":
-            self._draw_history(read)
+        self._plotted[chart] = request
+        if chart == "history":
+            self._update_history(read)
         else:
-            self._draw_scatter(read)
+            self._update_scatter(read)
 
-    def _draw_history(self, read: "ReadStudy") -> None:
+    def _update_history(self, read: "ReadStudy") -> None:
         if self.history is None:
             self.history = self._plot("Values of the trials", self._history_page)
         points = history_points(read, self._model.objective)
         self.history.show_points(points, self._model.best_so_far)
         self._show_legend("history", len(points), "by trial; line: best so far")
 
-    def _draw_scatter(self, read: "ReadStudy") -> None:
+    def _update_scatter(self, read: "ReadStudy") -> None:
         if self.scatter is None:
             self.scatter = self._plot("Values by parameter", self._scatter_page)
         name = self.param.currentText()
@@ -137,24 +137,26 @@ class StudyCharts(QWidget):
             "parameter", len(points), f"by {name}{', logarithmic' if setting.is_log else ''}"
         )
 
-    def _show_legend(self, which: str, points: int, by: str) -> None:
+    def _show_legend(self, chart: str, points: int, by: str) -> None:
         read = self._model.read
         if not points or read is None:
-            self._legends[which].setText("No trial has a value yet.")
+            self._legends[chart].setText("No trial has a value yet.")
             return
         several = len(read.study.directions) > 1
         value = f"Value {self._model.objective + 1}" if several else "Value"
         best = "on the Pareto front" if several else "best"
         pruned = " · hollow: pruned" if read.counts.get("pruned") else ""
-        self._legends[which].setText(f"{value} {by} · ★ {best}{pruned}")
+        self._legends[chart].setText(f"{value} {by} · ★ {best}{pruned}")
 
     def _update_pickers(self) -> None:
         study = self._model.study
         self.param.show_texts(self._model.params)
-        self.param.setVisible(self.which.current == "parameter")
+        self.param.setVisible(self.chart.current == "parameter")
         directions = study.directions if study else ()
         self.objective.show_texts(
-            tuple(f"value {at + 1}, {direction[:3]}" for at, direction in enumerate(directions))
+            tuple(
+                f"value {index + 1}, {direction[:3]}" for index, direction in enumerate(directions)
+            )
         )
         self.objective.setVisible(len(directions) > 1)
         if len(directions) > self._model.objective:
@@ -172,12 +174,12 @@ class _Picker(QComboBox):
         self.setMinimumContentsLength(8)
 
     def show_texts(self, texts: tuple[str, ...]) -> None:
-        if texts == tuple(self.itemText(at) for at in range(self.count())):
+        if texts == tuple(self.itemText(index) for index in range(self.count())):
             return
-        chosen = self.currentText()
+        selected = self.currentText()
         self.clear()
         self.addItems(list(texts))
-        self.setCurrentIndex(max(0, self.findText(chosen)))
+        self.setCurrentIndex(max(0, self.findText(selected)))
 
 
 def _plot_container(legend: QLabel) -> QWidget:

@@ -15,14 +15,14 @@ _MAX_NAME_SHARE = 0.42
 class StudyImportance(QWidget):
     """Shows `StudyModel.importance`: bars and an explanation."""
 
-    param_chosen = Signal(str)
+    param_selected = Signal(str)
 
     def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
         line = self.fontMetrics().height()
         self.bars = ImportanceBars(theme)
-        self.bars.param_chosen.connect(self.param_chosen)
+        self.bars.param_selected.connect(self.param_selected)
         self._caption = QLabel()
         self._caption.setWordWrap(True)
         self._caption.setProperty("role", "caption")
@@ -46,7 +46,7 @@ class StudyImportance(QWidget):
 class ImportanceBars(QWidget):
     """Arrow keys move the cursor; Enter or a click selects a parameter."""
 
-    param_chosen = Signal(str)
+    param_selected = Signal(str)
 
     def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +81,7 @@ class ImportanceBars(QWidget):
         if row < len(self._shares):
             self._current = row
             self.update()
-            self.param_chosen.emit(self._shares[row][0])
+            self.param_selected.emit(self._shares[row][0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         last = len(self._shares) - 1
@@ -91,7 +91,7 @@ class ImportanceBars(QWidget):
             case Qt.Key.Key_Up if self._current > 0:
                 self._current -= 1
             case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Space if last >= 0:
-                self.param_chosen.emit(self._shares[self._current][0])
+                self.param_selected.emit(self._shares[self._current][0])
             case _:
                 event.ignore()
                 return
@@ -109,9 +109,9 @@ class ImportanceBars(QWidget):
         track_width = max(1.0, self.width() - names - numbers - 3.0 * gap)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for at, (name, share) in enumerate(self._shares):
-            top = at * row
-            if at == self._current and self.hasFocus():
+        for index, (name, share) in enumerate(self._shares):
+            top = index * row
+            if index == self._current and self.hasFocus():
                 painter.fillRect(QRectF(0, top, self.width(), row), QColor(colours.selection))
             painter.setPen(QColor(colours.text))
             label = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, names)

@@ -68,9 +68,9 @@ class StudyBar(QWidget):
         layout.addWidget(self.counts, 3)
         layout.addWidget(self.back)
         layout.addWidget(self.open)
-        self.studies.textActivated.connect(model.choose)
+        self.studies.textActivated.connect(model.select_study)
         self.back.clicked.connect(model.close_database)
-        self.open.clicked.connect(self._choose_file)
+        self.open.clicked.connect(self._select_file)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """In a narrow bar the button has no text."""
@@ -82,7 +82,7 @@ class StudyBar(QWidget):
         model, read = self._model, self._model.read
         study = read.study if read else None
         names = list(model.names)
-        if names != [self.studies.itemText(at) for at in range(self.studies.count())]:
+        if names != [self.studies.itemText(index) for index in range(self.studies.count())]:
             self.studies.clear()
             self.studies.addItems(names)
         self.studies.setVisible(len(names) > 1)
@@ -104,7 +104,7 @@ class StudyBar(QWidget):
         self.counts.show_text(counts)
         self.counts.setToolTip(f"{counts}\n{model.path}")
 
-    def _choose_file(self) -> None:
+    def _select_file(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Open Optuna database", "", _FILES)
         if path:
             self.opened.emit(path)
@@ -141,8 +141,8 @@ class StudyPage(QWidget):
         self.charts = StudyCharts(model, theme)
         self.table = TrialTable(model.trials, theme)
         self.empty = EmptyState("table", "", "", theme)
-        self.turns = SegmentedControl((("trials", "Trials"), ("plots", "Plots")), theme)
-        self.chosen = ElidedLabel("muted")
+        self.view_switch = SegmentedControl((("trials", "Trials"), ("plots", "Plots")), theme)
+        self.selection = ElidedLabel("muted")
         self.open_run = QPushButton("Open run")
         self.compare = QPushButton("Compare")
         self.copy = _tool("copy", "Copy selected trials (Ctrl+C)", theme)
@@ -183,8 +183,8 @@ class StudyPage(QWidget):
         footer = QHBoxLayout()
         footer.setContentsMargins(line * 3 // 4, line // 3, line * 3 // 4, line // 3)
         footer.setSpacing(line // 2)
-        footer.addWidget(self.turns)
-        footer.addWidget(self.chosen, 1)
+        footer.addWidget(self.view_switch)
+        footer.addWidget(self.selection, 1)
         for widget in (self.open_run, self.compare, self.copy, self.export):
             footer.addWidget(widget)
         return footer
@@ -194,26 +194,26 @@ class StudyPage(QWidget):
         model.changed.connect(self._update)
         self.bar.opened.connect(model.open_database)
         self.best.run_requested.connect(self.run_requested)
-        self.best.trials_requested.connect(self.choose_trials)
-        self.charts.picked.connect(lambda number: self.choose_trials([number]))
-        self.turns.activated.connect(lambda _: self._update_layout())
-        self.table.chosen_changed.connect(self._update_chosen)
+        self.best.trials_requested.connect(self.select_trials)
+        self.charts.trial_clicked.connect(lambda number: self.select_trials([number]))
+        self.view_switch.activated.connect(lambda _: self._update_layout())
+        self.table.row_selection_changed.connect(self._update_selection)
         self.table.trial_activated.connect(self._open_row)
         self.table.copy_requested.connect(self._copy)
-        self.open_run.clicked.connect(self._open_chosen)
-        self.compare.clicked.connect(lambda: self.compare_requested.emit(self._chosen_runs()))
+        self.open_run.clicked.connect(self._open_selected)
+        self.compare.clicked.connect(lambda: self.compare_requested.emit(self._selected_runs()))
         self.copy.clicked.connect(self._copy)
         self.export.clicked.connect(model.export)
         self.empty.action_triggered.connect(model.retry)
 
     # Commands.
 
-    def choose_trials(self, numbers: list[int]) -> None:
+    def select_trials(self, numbers: list[int]) -> None:
         rows = [row for number in numbers if (row := self._model.trials.row_of(number)) is not None]
-        self.table.choose_rows(rows)
+        self.table.select_rows(rows)
 
-    def _chosen_runs(self) -> list[str]:
-        trials = [self._model.trials.trial(row) for row in self.table.chosen_rows()]
+    def _selected_runs(self) -> list[str]:
+        trials = [self._model.trials.trial(row) for row in self.table.selected_rows()]
         return [run for trial in trials for run in self._model.runs_of(trial)]
 
     def _open_row(self, row: int) -> None:
@@ -221,24 +221,24 @@ class StudyPage(QWidget):
         if runs:
             self.run_requested.emit(runs[0])
 
-    def _open_chosen(self) -> None:
-        runs = self._chosen_runs()
+    def _open_selected(self) -> None:
+        runs = self._selected_runs()
         if runs:
             self.run_requested.emit(runs[0])
 
     def _copy(self) -> None:
-        rows = self._model.trials.as_rows(self.table.chosen_rows() or None)
+        rows = self._model.trials.as_rows(self.table.selected_rows() or None)
         QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in rows))
 
     # Display.
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         super().showEvent(event)
-        self._model.set_in_sight(True)
+        self._model.set_page_visible(True)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         super().hideEvent(event)
-        self._model.set_in_sight(False)
+        self._model.set_page_visible(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
@@ -246,8 +246,8 @@ class StudyPage(QWidget):
 
     def _update_layout(self) -> None:
         is_tall = self.height() >= self.fontMetrics().height() * _TALL_LINES
-        shows_plots = self.turns.current == "plots"
-        self.turns.setVisible(not is_tall)
+        shows_plots = self.view_switch.current == "plots"
+        self.view_switch.setVisible(not is_tall)
         self._trials.setVisible(is_tall or not shows_plots)
         self.charts.setVisible(is_tall or shows_plots)
 
@@ -257,7 +257,7 @@ class StudyPage(QWidget):
         if is_ready:
             self.best.update_best()
             self.charts.update_charts()
-            self._update_chosen()
+            self._update_selection()
         else:
             self.empty.show_message(*self._empty_text())
         self._stack.setCurrentIndex(1 if is_ready else 0)
@@ -268,23 +268,27 @@ class StudyPage(QWidget):
             message = f"{problem.message} Showing the last trials that were read."
             self.banner.show_message(message, "warning", [("Try again", model.retry)])
 
-    def _update_chosen(self) -> None:
-        rows, runs = self.table.chosen_rows(), self._chosen_runs()
+    def _update_selection(self) -> None:
+        rows, runs = self.table.selected_rows(), self._selected_runs()
         count = self._model.trials.rowCount()
-        self.chosen.show_text(f"{len(rows)} of {count} selected" if rows else f"{count} trials")
+        self.selection.show_text(f"{len(rows)} of {count} selected" if rows else f"{count} trials")
         self.charts.mark(frozenset(self._model.trials.trial(row).number for row in rows))
-        none = "Select a trial first" if not rows else "The runs of these trials are unknown"
+        reason_without_run = (
+            "Select a trial first" if not rows else "The runs of these trials are unknown"
+        )
         self.open_run.setEnabled(bool(runs))
-        self.open_run.setToolTip("Open the run of the first selected trial" if runs else none)
+        self.open_run.setToolTip(
+            "Open the run of the first selected trial" if runs else reason_without_run
+        )
         can_compare = 2 <= len(runs) <= _MAX_COMPARED
         self.compare.setEnabled(can_compare)
         too_many = len(runs) > _MAX_COMPARED
-        why = (
+        reason = (
             f"At most {_MAX_COMPARED} runs can be compared"
             if too_many
             else "Select two or more trials with known runs"
         )
-        self.compare.setToolTip("Compare the curves of these runs" if can_compare else why)
+        self.compare.setToolTip("Compare the curves of these runs" if can_compare else reason)
 
     def _empty_text(self) -> tuple[str, str, str]:
         model = self._model

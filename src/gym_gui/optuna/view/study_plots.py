@@ -22,13 +22,13 @@ from gym_gui.widgets.plots.readout import Readout, ReadoutRow
 from gym_gui.widgets.styling import blend, scaled_font
 
 _PAD = 0.06
-_NEAR_PX = 18.0
-_FEW_POWERS = 2.5
-_EVEN = (1.0, 2.0, 5.0)
+_MAX_DISTANCE_PX = 18.0
+_MAX_POWERS_WITH_STEPS = 2.5
+_LOG_STEPS = (1.0, 2.0, 5.0)
 _DOT, _STAR = 7, 14
-_SMOOTH_EDGES_UP_TO = 3_000
-_MANY_SCALE = 0.5
-"""Scale of dots in larger plots."""
+_MAX_ANTIALIASED_POINTS = 3_000
+_LARGE_PLOT_SCALE = 0.5
+"""Scale of the dots above that number of points."""
 
 
 class SettingAxis(XAxis):
@@ -44,14 +44,25 @@ class SettingAxis(XAxis):
         low, high = min(low, high), max(low, high)
         if self.setting.choices:
             return [
-                (None, [float(at) for at in range(len(self.setting.choices)) if low <= at <= high])
+                (
+                    None,
+                    [
+                        float(index)
+                        for index in range(len(self.setting.choices))
+                        if low <= index <= high
+                    ],
+                )
             ]
         if not self.setting.is_log:
             ticks: list[tuple[float | None, list[float]]] = super().tickValues(low, high, size)
             return ticks
-        between = [math.log10(step) for step in _EVEN] if high - low < _FEW_POWERS else [0.0]
+        offsets = (
+            [math.log10(step) for step in _LOG_STEPS]
+            if high - low < _MAX_POWERS_WITH_STEPS
+            else [0.0]
+        )
         powers = range(math.floor(low), math.ceil(high) + 1)
-        marks = [power + offset for power in powers for offset in between]
+        marks = [power + offset for power in powers for offset in offsets]
         return [(None, [mark for mark in marks if low <= mark <= high])]
 
     def tickStrings(  # noqa: N802 - the base's name
@@ -67,7 +78,7 @@ class SettingAxis(XAxis):
 class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
     """Drag: pan. Wheel: zoom. Double click: show all."""
 
-    picked = Signal(int)
+    trial_clicked = Signal(int)
     """The number of a trial."""
 
     def __init__(self, name: str, theme: ThemeModel, parent: QWidget | None = None) -> None:
@@ -81,7 +92,7 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         self._theme = theme
         self._points = NO_POINTS
         self._stairs: tuple[Sequence[float], Sequence[float]] = ((), ())
-        self._chosen: frozenset[int] = frozenset()
+        self._selected: frozenset[int] = frozenset()
         self._is_moved = False
         self._dots = _Dots()
         self._line = Lines(5)
@@ -120,8 +131,8 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
 
     def mark(self, numbers: frozenset[int]) -> None:
         """Highlight the selected trials."""
-        if numbers != self._chosen:
-            self._chosen = numbers
+        if numbers != self._selected:
+            self._selected = numbers
             self._dots.mark(self._points, numbers)
 
     def show_all(self) -> None:
@@ -130,14 +141,16 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mouseMoveEvent(event)
-        at = self._nearest(event.position().toPoint())
-        if at is None or event.buttons():
+        index = self._nearest(event.position().toPoint())
+        if index is None or event.buttons():
             self._readout.hide()
             return
         plotted = self._points.plotted
-        value = format_significant(plotted.values[at])
-        row = ReadoutRow(QColor(self._theme.colours.accent), self._points.text(at), value)
-        title = f"trial {plotted.trials[at].number}{', pruned' if plotted.is_pruned[at] else ''}"
+        value = format_significant(plotted.values[index])
+        row = ReadoutRow(QColor(self._theme.colours.accent), self._points.text(index), value)
+        title = (
+            f"trial {plotted.trials[index].number}{', pruned' if plotted.is_pruned[index] else ''}"
+        )
         self._readout.show_rows(title, [row], event.position().toPoint(), self.rect())
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
@@ -158,28 +171,30 @@ class StudyPlot(pg.PlotWidget):  # type: ignore[misc, unused-ignore]
         if event.double():
             self.show_all()
             return
-        at = self._nearest(self.mapFromScene(event.scenePos()))
-        if at is not None:
-            self.picked.emit(self._points.plotted.trials[at].number)
+        index = self._nearest(self.mapFromScene(event.scenePos()))
+        if index is not None:
+            self.trial_clicked.emit(self._points.plotted.trials[index].number)
 
-    def _nearest(self, at: QPoint) -> int | None:
+    def _nearest(self, position: QPoint) -> int | None:
         """Index of the nearest point, or None."""
         if not len(self._points):
             return None
         box = self.getPlotItem().getViewBox()
-        position = box.mapSceneToView(self.mapToScene(at))
-        across, up = box.viewPixelSize()
+        target = box.mapSceneToView(self.mapToScene(position))
+        pixel_width, pixel_height = box.viewPixelSize()
         xs, ys = self._dots.positions
-        far = np.hypot((xs - position.x()) / (across or 1), (ys - position.y()) / (up or 1))
-        nearest = int(far.argmin())
-        return nearest if far[nearest] <= _NEAR_PX else None
+        distances = np.hypot(
+            (xs - target.x()) / (pixel_width or 1), (ys - target.y()) / (pixel_height or 1)
+        )
+        nearest = int(distances.argmin())
+        return nearest if distances[nearest] <= _MAX_DISTANCE_PX else None
 
     def _draw(self) -> None:
         style_axes(
             (self._x_axis, self._values), self._theme.colours, scaled_font(self.font(), 0.88)
         )
         self._dots.show_points(self._points, self._theme.colours)
-        self._dots.mark(self._points, self._chosen)
+        self._dots.mark(self._points, self._selected)
         x, y = self._staircase()
         green = blend(self._theme.colours.good, self._theme.colours.surface, 0.9)
         self._line.show_lines([Line(x, y, green)], True)
@@ -224,25 +239,25 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         plotted = points.plotted
         self.positions = xs, ys = np.array(points.x, float), np.array(plotted.values, float)
         is_pruned, is_best = np.array(plotted.is_pruned, bool), np.array(plotted.is_best, bool)
-        pruned = _some(xs, ys, is_pruned)
+        pruned = _polygon(xs, ys, is_pruned)
         self._layers = [
             (pruned, QColor(colours.muted), _DOT),
             (pruned, QColor(colours.surface), _DOT * 0.62),
             (
-                _some(xs, ys, ~is_pruned & ~is_best),
+                _polygon(xs, ys, ~is_pruned & ~is_best),
                 blend(colours.accent, colours.surface, 0.8),
                 _DOT,
             ),
         ]
-        self._stars, self._star_colour = _some(xs, ys, is_best), QColor(colours.good)
+        self._stars, self._star_colour = _polygon(xs, ys, is_best), QColor(colours.good)
         self._mark_colour = QColor(colours.text)
         self.update()
 
-    def mark(self, points: Points, chosen: frozenset[int]) -> None:
+    def mark(self, points: Points, selected: frozenset[int]) -> None:
         """Draw a ring around the selected trials."""
         trials = points.plotted.trials
-        which = np.fromiter((trial.number in chosen for trial in trials), bool, len(trials))
-        self._marks = _some(*self.positions, which)
+        which = np.fromiter((trial.number in selected for trial in trials), bool, len(trials))
+        self._marks = _polygon(*self.positions, which)
         self.update()
 
     def boundingRect(self) -> QRectF:  # noqa: N802 - Qt's name
@@ -260,9 +275,9 @@ class _Dots(pg.GraphicsObject):  # type: ignore[misc, unused-ignore]
         position = painter.transform()
         scale = painter.device().devicePixelRatio()
         painter.resetTransform()
-        is_fine = len(self.positions[0]) <= _SMOOTH_EDGES_UP_TO
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_fine)
-        scale *= 1.0 if is_fine else _MANY_SCALE
+        is_antialiased = len(self.positions[0]) <= _MAX_ANTIALIASED_POINTS
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_antialiased)
+        scale *= 1.0 if is_antialiased else _LARGE_PLOT_SCALE
         rings = (self._marks, self._mark_colour, _DOT * 1.6)
         for polygon, colour, size in (rings, *self._layers):
             if not polygon.isEmpty():
@@ -284,18 +299,22 @@ def _padded(low: float, high: float, share: float) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-def _some(xs: Any, ys: Any, which: Any) -> QPolygonF:
+def _polygon(xs: Any, ys: Any, which: Any) -> QPolygonF:
     if not which.any():  # pyqtgraph does not accept empty arrays
         return QPolygonF()
     polygon: QPolygonF = pg.functions.arrayToQPolygonF(xs[which], ys[which])
     return polygon
 
 
-def _star(at: QPointF, radius: float) -> QPolygonF:
+def _star(centre: QPointF, radius: float) -> QPolygonF:
     """A five-pointed star."""
     corners = []
     for number in range(10):
         angle = math.pi * (number / 5 - 0.5)
-        far = radius if number % 2 == 0 else radius * 0.42
-        corners.append(QPointF(at.x() + far * math.cos(angle), at.y() + far * math.sin(angle)))
+        distance = radius if number % 2 == 0 else radius * 0.42
+        corners.append(
+            QPointF(
+                centre.x() + distance * math.cos(angle), centre.y() + distance * math.sin(angle)
+            )
+        )
     return QPolygonF(corners)

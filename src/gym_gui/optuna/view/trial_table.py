@@ -25,7 +25,7 @@ _MIN_CHARS, _MAX_CHARS = 5, 26
 class TrialTable(QTableView):
     """Shows `TrialsTable`. Enter or a double click opens the run; Ctrl+C copies the selection."""
 
-    chosen_changed = Signal()
+    row_selection_changed = Signal()
     trial_activated = Signal(int)
     """A row."""
     copy_requested = Signal()
@@ -58,18 +58,18 @@ class TrialTable(QTableView):
         header.setSelectionModel(QItemSelectionModel(trials, header))
         trials.modelReset.connect(self._on_reset)
         theme.changed.connect(self.viewport().update)
-        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen_changed.emit())
+        self.selectionModel().selectionChanged.connect(lambda *_: self.row_selection_changed.emit())
         self.doubleClicked.connect(lambda index: self.trial_activated.emit(index.row()))
         self._on_reset()
 
-    def chosen_rows(self) -> list[int]:
-        chosen = self.selectionModel().selection()
-        ranges = (chosen.at(index) for index in range(chosen.size()))
+    def selected_rows(self) -> list[int]:
+        selection = self.selectionModel().selection()
+        ranges = (selection.at(index) for index in range(selection.size()))
         return sorted(
             {row for selected in ranges for row in range(selected.top(), selected.bottom() + 1)}
         )
 
-    def choose_rows(self, rows: Sequence[int]) -> None:
+    def select_rows(self, rows: Sequence[int]) -> None:
         """Select the rows and scroll to the first."""
         selection = QItemSelection()
         for row in rows:
@@ -97,10 +97,10 @@ class TrialTable(QTableView):
 
     def _sort_by(self, column: int) -> None:
         """The first click uses the default order of the column; the next click reverses it."""
-        before, order = self._trials.sorted_by
-        if column == before:
-            is_up = order == Qt.SortOrder.AscendingOrder
-            order = Qt.SortOrder.DescendingOrder if is_up else Qt.SortOrder.AscendingOrder
+        previous, order = self._trials.sorted_by
+        if column == previous:
+            is_ascending = order == Qt.SortOrder.AscendingOrder
+            order = Qt.SortOrder.DescendingOrder if is_ascending else Qt.SortOrder.AscendingOrder
         else:
             order = self._trials.first_order(column)
         self._trials.sort(column, order)
@@ -112,14 +112,14 @@ class TrialTable(QTableView):
 
     def _needed_width(self, column: int) -> int:
         metrics, count = self.fontMetrics(), self._trials.rowCount()
-        one, edge = metrics.averageCharWidth(), metrics.height()
+        char_width, padding = metrics.averageCharWidth(), metrics.height()
         rows = {*range(min(_SAMPLE, count)), *range(max(0, count - _SAMPLE), count)}
         texts = {self._trials.text(row, column) for row in rows}
         longest = sorted(texts, key=len)[-3:]
         # The title needs space for the sort arrow.
-        heading = metrics.horizontalAdvance(self._trials.columns[column].title) + edge
+        heading = metrics.horizontalAdvance(self._trials.columns[column].title) + padding
         widest = max([heading, *(metrics.horizontalAdvance(text) for text in longest)])
-        return min(max(widest, one * _MIN_CHARS), one * _MAX_CHARS) + edge
+        return min(max(widest, char_width * _MIN_CHARS), char_width * _MAX_CHARS) + padding
 
     def _share_width(self) -> None:
         """Distribute the remaining width over all columns."""
@@ -143,8 +143,8 @@ class _SortHeader(QHeaderView):
         super().mousePressEvent(event)
         is_resizing = self.cursor().shape() is Qt.CursorShape.SplitHCursor
         is_left = event.button() is Qt.MouseButton.LeftButton
-        at = self.logicalIndexAt(event.position().toPoint())
-        self._pressed = at if is_left and not is_resizing else -1
+        index = self.logicalIndexAt(event.position().toPoint())
+        self._pressed = index if is_left and not is_resizing else -1
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         super().mouseReleaseEvent(event)

@@ -26,7 +26,7 @@ class ArtifactRow:
 
     kind: ArtifactKind
     title: str
-    what: str
+    description: str
     size_bytes: int | None
     t: float | None
     reason: str
@@ -68,7 +68,7 @@ def _tensorboard(manifest: ArtifactManifest, overview: RunOverview, reason: str)
     return ArtifactRow(
         kind="tensorboard",
         title="TensorBoard",
-        what=_count(usage.files, "event file") if usage else ("event files" if path else ""),
+        description=_count(usage.files, "event file") if usage else ("event files" if path else ""),
         size_bytes=usage.size_bytes if usage else None,
         t=usage.t if usage else None,
         reason="" if path else reason,
@@ -81,11 +81,11 @@ def _wandb(manifest: ArtifactManifest, overview: RunOverview, reason: str) -> Ar
     folders = manifest.wandb_offline_dirs
     usages = [usage for path in folders if (usage := overview.folders.get(path))]
     exists = bool(manifest.wandb_url or manifest.wandb_run_id or folders)
-    what = manifest.wandb_run_id or (_count(len(folders), "offline run") if folders else "")
+    description = manifest.wandb_run_id or (_count(len(folders), "offline run") if folders else "")
     return ArtifactRow(
         kind="wandb",
         title="Weights & Biases",
-        what=what or ("online" if manifest.wandb_url else ""),
+        description=description or ("online" if manifest.wandb_url else ""),
         size_bytes=sum(usage.size_bytes for usage in usages) if usages else None,
         t=max((usage.t for usage in usages), default=None),
         reason="" if exists else reason or "Nothing tracked yet.",
@@ -100,7 +100,7 @@ def _optuna(manifest: ArtifactManifest, overview: RunOverview, reason: str) -> A
     return ArtifactRow(
         kind="optuna",
         title="Optuna",
-        what="study" if path else "",
+        description="study" if path else "",
         size_bytes=usage.size_bytes if usage else None,
         t=usage.t if usage else None,
         reason="" if path else reason,
@@ -119,7 +119,7 @@ def _files(
     return ArtifactRow(
         kind=kind,
         title=title,
-        what=_count(len(files) + more, noun) if files else "",
+        description=_count(len(files) + more, noun) if files else "",
         size_bytes=sum(file.size_bytes for file in files) if files else None,
         t=newest_first[0].t if files else None,
         reason="" if files else reason,

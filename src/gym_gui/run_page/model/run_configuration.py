@@ -67,15 +67,15 @@ class _Value:
 
 def rows_of(source: ConfigSource, other: ConfigSource | None = None) -> list[ConfigRow]:
     """Ordered by group; values that only the other run has come last in their group."""
-    mine = _values_of(source)
-    theirs = _values_of(other) if other is not None else {}
-    keys = [*mine, *(key for key in theirs if key not in mine)]
+    own = _values_of(source)
+    others = _values_of(other) if other is not None else {}
+    keys = [*own, *(key for key in others if key not in own)]
     keys.sort(key=lambda key: _GROUPS.index(key[0]))  # stable: the order within stays
     rows = []
     for key in keys:
-        value = mine.get(key) or _Value(_MISSING, theirs[key].default, theirs[key].help)
-        known = theirs.get(key)
-        other_value = known.value if known else _MISSING
+        value = own.get(key) or _Value(_MISSING, others[key].default, others[key].help)
+        known = others.get(key)
+        reference = known.value if known else _MISSING
         rows.append(
             ConfigRow(
                 group=key[0],
@@ -87,8 +87,8 @@ def rows_of(source: ConfigSource, other: ConfigSource | None = None) -> list[Con
                 and value.default is not _MISSING
                 and not _same(value.value, value.default),
                 help=value.help,
-                other=text_of(other_value) if other is not None else "",
-                differs=other is not None and not _same(value.value, other_value),
+                other=text_of(reference) if other is not None else "",
+                differs=other is not None and not _same(value.value, reference),
             )
         )
     return rows
@@ -174,8 +174,8 @@ def _bundle_defaults(field: str) -> dict[str, Any]:
     return {"name": None, "extras": []} if field == "bundle" else {}
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(first: Any, other: Any) -> bool:
     """1 and 1.0 are the same value, True and 1 are not."""
-    if isinstance(one, bool) != isinstance(other, bool):
+    if isinstance(first, bool) != isinstance(other, bool):
         return False
-    return bool(one == other)
+    return bool(first == other)

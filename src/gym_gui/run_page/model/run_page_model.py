@@ -53,7 +53,7 @@ class RunLog(Protocol):
 
 
 class RunPageModel(QObject):
-    """Created once, when the page is first opened."""
+    """Created by `AnalysisModels` when the page is first opened."""
 
     changed = Signal()
     """State, stats, metadata or overview."""
@@ -132,9 +132,9 @@ class RunPageModel(QObject):
             self.run, self.selected.config, self.selected.manifest, self.overview
         )
 
-    def path_of(self, inside: str) -> str:
+    def path_of(self, relative: str) -> str:
         """Absolute path of a file of the run; empty until it is known."""
-        return str(self.selected.directory / inside) if self.selected.directory else ""
+        return str(self.selected.directory / relative) if self.selected.directory else ""
 
     def checkpoint_path(self, row: CheckpointRow) -> str:
         return str(self._link.home.path / row.checkpoint.path)
@@ -186,11 +186,11 @@ class RunPageModel(QObject):
     @property
     def candidates(self) -> list[RunRecord]:
         """Runs to compare with: of the same environment first, then the newest."""
-        mine = self.run
+        own = self.run
         others = [run for run in self.runs.runs if run.run_id != self._run_id]
         others.sort(key=lambda run: run.created_at, reverse=True)
-        if mine is not None:
-            others.sort(key=lambda run: (run.env_id != mine.env_id, run.algo != mine.algo))
+        if own is not None:
+            others.sort(key=lambda run: (run.env_id != own.env_id, run.algo != own.algo))
         return others
 
     def compare_with(self, run_id: str) -> None:
@@ -357,16 +357,16 @@ class RunPageModel(QObject):
         )
         self.configuration.show(source, reference)
         bundle = selected.details.bundle if selected.details else None
-        there = other.details.bundle if other else None
+        other_bundle = other.details.bundle if other else None
         self.packages.show(
             bundle.packages if bundle else {},
-            (there.packages if there else {}) if other is not None else None,
+            (other_bundle.packages if other_bundle else {}) if other is not None else None,
         )
         self.checkpoints.show(self.overview.checkpoints)
 
-    def _stem(self, what: str) -> str:
+    def _stem(self, suffix: str) -> str:
         run = self.run
-        return f"{run_text.title_of(run) if run else 'run'} {what}"
+        return f"{run_text.title_of(run) if run else 'run'} {suffix}"
 
     def _export(self, write: Callable[[Path], Path]) -> None:
         folder = self._link.home.path / "exports"

@@ -173,9 +173,9 @@ def history_of(details: RunDetails | None, now: float) -> list[PastState]:
     """Oldest first, each with its duration."""
     changes = details.history if details else ()
     states = []
-    for at, change in enumerate(changes):
-        is_last = at == len(changes) - 1
-        end = now if is_last else changes[at + 1].t
+    for index, change in enumerate(changes):
+        is_last = index == len(changes) - 1
+        end = now if is_last else changes[index + 1].t
         lasted = "" if is_last and change.state.is_final else format_clock(end - change.t)
         style = run_text.STATE_STYLES[change.state]
         states.append(

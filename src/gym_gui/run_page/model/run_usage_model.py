@@ -152,14 +152,14 @@ class RunUsageModel(QObject):
 
     def _add(self, sample: UsageSample) -> None:
         self._first = self._first or sample
-        before, at = self._newest, sample.t - self._first.t
+        before, index = self._newest, sample.t - self._first.t
         if sample.rss_bytes:
-            self.memory.add(at, float(sample.rss_bytes))
+            self.memory.add(index, float(sample.rss_bytes))
         if before is not None and sample.cpu_s is not None and before.cpu_s is not None:
             passed_s = sample.t - before.t
             if passed_s > 0:
                 used_s = max(0.0, sample.cpu_s - before.cpu_s)
-                self.cpu.add(at, used_s / passed_s * _HUNDRED)
+                self.cpu.add(index, used_s / passed_s * _HUNDRED)
         self._newest = sample
 
 

@@ -74,7 +74,7 @@ class ArtifactRowView(QFrame):
             header.addWidget(reason, 1)
         else:
             summary = ElidedLabel("muted")
-            summary.show_text(" · ".join(filter(None, (row.what, size, when))))
+            summary.show_text(" · ".join(filter(None, (row.description, size, when))))
             header.addWidget(summary, 1)
         if row.path and not row.reason:
             header.addWidget(
@@ -174,14 +174,14 @@ class ArtifactsTab(QScrollArea):
         header.addWidget(open_folder)
         self._list = QVBoxLayout()
         self._list.setSpacing(line // 2)
-        inside = QWidget()
-        layout = QVBoxLayout(inside)
+        content = QWidget()
+        layout = QVBoxLayout(content)
         layout.setContentsMargins(line, line * 2 // 3, line, line)
         layout.setSpacing(line // 2)
         layout.addLayout(header)
         layout.addLayout(self._list)
         layout.addStretch(1)
-        self.setWidget(inside)
+        self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -193,8 +193,8 @@ class ArtifactsTab(QScrollArea):
         rows = self._model.artifacts
         if rows == [view.row for view in self.rows]:
             return
-        for at, row in enumerate(rows):
-            if at < len(self.rows) and self.rows[at].row == row:
+        for index, row in enumerate(rows):
+            if index < len(self.rows) and self.rows[index].row == row:
                 continue
             view = ArtifactRowView(row, self._theme, time.time())
             view.action_requested.connect(self._act)
@@ -202,8 +202,8 @@ class ArtifactsTab(QScrollArea):
                 lambda path: self.open_requested.emit(self._model.path_of(path))
             )
             view.file_requested.connect(self._open_file)
-            if at < len(self.rows):
-                old, self.rows[at] = self.rows[at], view
+            if index < len(self.rows):
+                old, self.rows[index] = self.rows[index], view
                 self._list.replaceWidget(old, view)
                 old.hide()
                 old.deleteLater()

@@ -41,7 +41,9 @@ class ComparisonRunPicker(QComboBox):
     def _fill(self) -> None:
         candidates = self._model.candidates[:_MAX_RUNS]
         entries = [(_label(run), run.run_id) for run in candidates]
-        if entries == [(self.itemText(at), self.itemData(at)) for at in range(self.count())]:
+        if entries == [
+            (self.itemText(index), self.itemData(index)) for index in range(self.count())
+        ]:
             return
         with QSignalBlocker(self):
             self.clear()

@@ -9,7 +9,7 @@ from gym_gui.run_page.model.run_configuration import ConfigRow
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.view.comparison_run_picker import ComparisonRunPicker
 from gym_gui.run_page.view.marked_cells import MarkedCells
-from gym_gui.run_page.view.search_field import SearchField
+from gym_gui.run_page.view.text_widgets import SearchField
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.buttons import CopyButton, SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 from gym_gui.run_page.model import run_summary
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_summary import PastState
-from gym_gui.run_page.view.field_grid import FieldGrid
-from gym_gui.run_page.view.fitted_text import TextCard
+from gym_gui.run_page.view.text_widgets import FieldGrid, TextCard
 from gym_gui.runtime.models.notices import Tone
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.banner import Banner
@@ -35,7 +34,7 @@ _COLUMNS = 4
 
 
 class HistoryView(QWidget):
-    """Shows the timeline. A run has few states, so labels are enough."""
+    """Shows the timeline with one label per value: a run has few states."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,11 +53,11 @@ class HistoryView(QWidget):
         self._states = list(states)
         while len(self._rows) < len(states):
             self._add_row()
-        for at, labels in enumerate(self._rows):
+        for index, labels in enumerate(self._rows):
             for label in labels:
-                label.setVisible(at < len(states))
-            if at < len(states):
-                state = states[at]
+                label.setVisible(index < len(states))
+            if index < len(states):
+                state = states[index]
                 texts = (state.when, state.word, state.lasted, state.reason)
                 for label, text in zip(labels, texts, strict=True):
                     label.setText(text)
@@ -115,8 +114,8 @@ class OverviewTab(QScrollArea):
         self._columns.setSpacing(line)
         for grid in (self.about, self.times):
             self._columns.addWidget(grid, 1, Qt.AlignmentFlag.AlignTop)
-        inside = QWidget()
-        layout = QVBoxLayout(inside)
+        content = QWidget()
+        layout = QVBoxLayout(content)
         layout.setContentsMargins(line, line * 2 // 3, line, line)
         layout.setSpacing(line * 2 // 3)
         layout.addWidget(self.status)
@@ -128,7 +127,7 @@ class OverviewTab(QScrollArea):
         layout.addLayout(self._user_fields(line))
         layout.addWidget(Section("Timeline", self.history, theme))
         layout.addStretch(1)
-        self.setWidget(inside)
+        self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

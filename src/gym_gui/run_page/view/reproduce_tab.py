@@ -15,10 +15,8 @@ from gym_gui.run_page.model.packages_table import PACKAGE_ROLE, PackageColumn
 from gym_gui.run_page.model.run_page_model import RunPageModel
 from gym_gui.run_page.model.run_summary import SummaryField
 from gym_gui.run_page.view.comparison_run_picker import ComparisonRunPicker
-from gym_gui.run_page.view.field_grid import FieldGrid
-from gym_gui.run_page.view.fitted_text import TextCard
 from gym_gui.run_page.view.marked_cells import MarkedCells
-from gym_gui.run_page.view.search_field import SearchField
+from gym_gui.run_page.view.text_widgets import FieldGrid, SearchField, TextCard
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.styling import set_disabled_reason
@@ -131,8 +129,8 @@ class ReproduceTab(QScrollArea):
         header = QHBoxLayout()
         header.addWidget(heading, 1)
         header.addWidget(self._export)
-        inside = QWidget()
-        layout = QVBoxLayout(inside)
+        content = QWidget()
+        layout = QVBoxLayout(content)
         layout.setContentsMargins(line, line * 2 // 3, line, line)
         layout.setSpacing(line * 2 // 3)
         layout.addWidget(self.command)
@@ -142,7 +140,7 @@ class ReproduceTab(QScrollArea):
         layout.addWidget(self.environment)
         layout.addWidget(self.packages)
         layout.addStretch(1)
-        self.setWidget(inside)
+        self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

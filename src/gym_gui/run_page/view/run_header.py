@@ -34,14 +34,14 @@ _TEXT_FROM = 40
 _ALL_TEXT_FROM = 56
 _FIRST: tuple[RunAction, ...] = ("pause", "resume", "stop", "replay")
 _STEPS = 1000
-_NOT_KNOWN = run_text.StateStyle("?", "unknown", "plain")
+_UNKNOWN = run_text.StateStyle("?", "unknown", "plain")
 """While the daemon does not answer: the values are the last ones received."""
 
 
 class RunHeader(QWidget):
-    """Shows `RunPageModel`. `acted`: an action that opens another page."""
+    """Shows `RunPageModel`. `action_requested`: an action that opens another page."""
 
-    acted = Signal(str)
+    action_requested = Signal(str)
 
     def __init__(
         self, model: RunPageModel, theme: ThemeModel, parent: QWidget | None = None
@@ -97,10 +97,10 @@ class RunHeader(QWidget):
         set_icon(button, icon, theme, "muted")
         button.setText(text)
         button.setAccessibleName(text)
-        button.clicked.connect(lambda: self._act(action))
+        button.clicked.connect(lambda: self._run_action(action))
         return button
 
-    def _act(self, action: RunAction) -> None:
+    def _run_action(self, action: RunAction) -> None:
         run = self._model.run
         if run is None:
             return
@@ -112,24 +112,24 @@ class RunHeader(QWidget):
         elif action == "stop":
             actions.stop((run.run_id,))
         else:
-            self.acted.emit(action)
+            self.action_requested.emit(action)
 
     def _update(self) -> None:
         run = self._model.run
         if run is None:
             return
-        style = run_text.STATE_STYLES[run.state] if self._model.is_up_to_date else _NOT_KNOWN
+        style = run_text.STATE_STYLES[run.state] if self._model.is_up_to_date else _UNKNOWN
         self.title.show_name(run.run_id, run_text.title_of(run), run.name)
         worker = f"{run_text.worker_label(run.worker)} · {run_text.short_id(run.run_id)}"
         self._worker.show_text(worker)
         self._worker.setToolTip(run.run_id)
         if self._state.text() != f"{style.symbol} {style.word}":
             self._state.show_text(f"{style.symbol} {style.word}", style.tone)
-        share = run_text.progress_of(run)
-        self._bar.setValue(round(_STEPS * (share or 0.0)))
-        self._bar.setToolTip("" if share is None else f"{share:.0%} done")
-        none = "No steps" if run.state.is_final else "No steps yet"
-        self._progress.show_text(run_summary.progress_text(run) or none)
+        progress = run_text.progress_of(run)
+        self._bar.setValue(round(_STEPS * (progress or 0.0)))
+        self._bar.setToolTip("" if progress is None else f"{progress:.0%} done")
+        placeholder = "No steps" if run.state.is_final else "No steps yet"
+        self._progress.show_text(run_summary.progress_text(run) or placeholder)
         for action, _, _, tip in _ACTIONS:
             self._show_button(action, tip)
 

@@ -120,7 +120,7 @@ class RunPageView(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
         self.tabs.currentChanged.connect(lambda _: self._open_current_tab())
-        self.header.acted.connect(self._on_acted)
+        self.header.action_requested.connect(self._on_action_requested)
         self.empty.action_triggered.connect(self.runs_requested)
         model.changed.connect(self._update)
         self._update()
@@ -151,9 +151,9 @@ class RunPageView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)
         is_wide = self.width() >= self.fontMetrics().height() * _WIDE_EMS
-        for at, (name, short) in enumerate(TABS.values()):
-            if self.tabs.tabText(at) != (name if is_wide else short):
-                self.tabs.setTabText(at, name if is_wide else short)
+        for index, (name, short) in enumerate(TABS.values()):
+            if self.tabs.tabText(index) != (name if is_wide else short):
+                self.tabs.setTabText(index, name if is_wide else short)
 
     def _open_current_tab(self) -> None:
         """Only while visible: hidden tabs read nothing."""
@@ -178,7 +178,7 @@ class RunPageView(QWidget):
         self.show_tab("log")
         self.log_requested.emit(self._model.selected.run_id)
 
-    def _on_acted(self, action: str) -> None:
+    def _on_action_requested(self, action: str) -> None:
         run_id = self._model.selected.run_id
         if action == "replay":
             self.replay_requested.emit(run_id)

@@ -14,9 +14,9 @@ from gym_gui.widgets.styling import blend, scaled_font
 from mosaic.contract.formatting import format_clock
 
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LINES = 3
+_GRID_LINES = 3
 _HEADROOM = 1.08
-_MARKS = 4
+_TIME_LABELS = 4
 
 
 class UsagePlot(QWidget):
@@ -60,10 +60,11 @@ class UsagePlot(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         rect, times = self._plot_rect(), self._series.t
         if len(times) > 1:
-            share = (event.position().x() - rect.left()) / max(1.0, rect.width())
-            t = times[0] + min(1.0, max(0.0, share)) * (times[-1] - times[0])
-            at = min(bisect_left(times, t), len(times) - 1)
-            text = f"{self._format_value(self._series.values[at])} at {format_clock(times[at])}"
+            fraction = (event.position().x() - rect.left()) / max(1.0, rect.width())
+            t = times[0] + min(1.0, max(0.0, fraction)) * (times[-1] - times[0])
+            index = min(bisect_left(times, t), len(times) - 1)
+            value = self._format_value(self._series.values[index])
+            text = f"{value} at {format_clock(times[index])}"
             QToolTip.showText(event.globalPosition().toPoint(), text, self)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
@@ -85,13 +86,13 @@ class UsagePlot(QWidget):
 
     def _top(self) -> float:
         peak = (self._series.peak or 0.0) * _HEADROOM
-        return _round_step(peak / _LINES) * _LINES if peak > 0 else float(_LINES)
+        return _round_step(peak / _GRID_LINES) * _GRID_LINES if peak > 0 else float(_GRID_LINES)
 
     def _paint_lines(self, painter: QPainter, rect: QRectF, top: float) -> None:
         colours, metrics = self._theme.colours, self.fontMetrics()
-        for number in range(_LINES + 1):
-            value = top * number / _LINES
-            y = rect.bottom() - rect.height() * number / _LINES
+        for number in range(_GRID_LINES + 1):
+            value = top * number / _GRID_LINES
+            y = rect.bottom() - rect.height() * number / _GRID_LINES
             painter.setPen(QPen(blend(colours.line, colours.surface, 0.7), 1.0))
             painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
             painter.setPen(QColor(colours.muted))
@@ -107,11 +108,11 @@ class UsagePlot(QWidget):
         painter.setPen(QColor(self._theme.colours.muted))
         first, last = self._series.t[0], self._series.t[-1]
         metrics = self.fontMetrics()
-        for number in range(_MARKS + 1):
-            share = number / _MARKS
-            text = format_clock(first + (last - first) * share)
+        for number in range(_TIME_LABELS + 1):
+            fraction = number / _TIME_LABELS
+            text = format_clock(first + (last - first) * fraction)
             width = metrics.horizontalAdvance(text)
-            left = rect.left() + rect.width() * share - width * share
+            left = rect.left() + rect.width() * fraction - width * fraction
             painter.drawText(QPointF(left, rect.bottom() + metrics.height() * 1.1), text)
 
     def _paint_area(self, painter: QPainter, rect: QRectF, top: float) -> None:

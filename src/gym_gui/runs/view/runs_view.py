@@ -272,7 +272,7 @@ class RunsView(QWidget):
             self._stack.setCurrentWidget(self.table)
             return
         if not self._model.is_listed:
-            self._empty.show_message("Loading runs", "They appear when the daemon responds.")
+            self._empty.show_message("Loading runs", "They appear when the daemon answers.")
         elif self.filter.text():
             self._empty.show_message(
                 "No matching runs", "Try a shorter filter.", "Clear the filter"

@@ -13,8 +13,7 @@ from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.theme_model import ThemeChoice, ThemeModel
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.settings.feed import restart_daemon
+from gym_gui.runtime.trainer_link import LinkState, TrainerLink, restart_daemon
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS, DaemonField, Number
 from gym_gui.settings.model.secrets_model import SecretsModel
 from mosaic.contract.daemon_settings import SettingsView
@@ -53,7 +52,7 @@ _STATES = {
 
 
 class SettingsBackend(Protocol):
-    """The part of the settings store that is used here."""
+    """The methods of the settings store that are used here."""
 
     def text(self, key: str, default: str = "") -> str: ...
     def number(self, key: str, default: int) -> int: ...
@@ -62,7 +61,7 @@ class SettingsBackend(Protocol):
 
 
 class SettingsModel(QObject):
-    """Created once, by the wiring. The constructor applies the saved theme."""
+    """Created by `Models`. The constructor applies the saved theme."""
 
     changed = Signal()
     integer_scaling_changed = Signal(bool)
@@ -105,8 +104,8 @@ class SettingsModel(QObject):
         if not self._link.has_client:
             return
         client = self._link.client
-        self._tasks.run(self, client.settings, self._show_daemon, _is_unreachable)
-        self._tasks.run(self, client.retention, self._show_retention, _is_unreachable)
+        self._tasks.run(self, client.settings, self._show_daemon, _ignore_error)
+        self._tasks.run(self, client.retention, self._show_retention, _ignore_error)
         self.secrets.refresh()
 
     # Window settings.
@@ -189,7 +188,7 @@ class SettingsModel(QObject):
                 lambda: self.set_daemon_value(field, before),
                 " Takes effect after a daemon restart." if later else "",
             )
-            self._tasks.run(self, client.retention, self._show_retention, _is_unreachable)
+            self._tasks.run(self, client.retention, self._show_retention, _ignore_error)
 
         self._tasks.run(
             self,
@@ -211,7 +210,9 @@ class SettingsModel(QObject):
         home = self._link.home
         self.is_restarting = True
         self.changed.emit()
-        self._tasks.run(self, lambda: restart_daemon(home), self._on_restarted, self._on_no_restart)
+        self._tasks.run(
+            self, lambda: restart_daemon(home), self._on_restarted, self._on_restart_failed
+        )
 
     # Disk space.
 
@@ -221,7 +222,7 @@ class SettingsModel(QObject):
         self.is_freeing = True
         self.changed.emit()
         self._tasks.run(
-            self, lambda: client.prune(dry_run=False), self._on_freed, self._on_not_freed
+            self, lambda: client.prune(dry_run=False), self._on_freed, self._on_free_failed
         )
 
     def _accepts(self, field: DaemonField, value: Number | str | None) -> bool:
@@ -233,9 +234,9 @@ class SettingsModel(QObject):
             self.changed.emit()
         return not problem
 
-    def _saved(self, what: str, undo: Callable[[], None], more: str = "") -> None:
+    def _saved(self, label: str, undo: Callable[[], None], more: str = "") -> None:
         self.changed.emit()
-        self._notices.offer(f"{what}: saved.{more}", "Undo", undo)
+        self._notices.offer(f"{label}: saved.{more}", "Undo", undo)
 
     def _show_daemon(self, view: SettingsView) -> None:
         self.daemon = view
@@ -255,7 +256,7 @@ class SettingsModel(QObject):
         self.refresh()
         self.changed.emit()
 
-    def _on_no_restart(self, error: UserError) -> None:
+    def _on_restart_failed(self, error: UserError) -> None:
         self.is_restarting = False
         self._notices.post_error(error, "Try again", self.restart_daemon)
         self.changed.emit()
@@ -266,7 +267,7 @@ class SettingsModel(QObject):
         self.refresh()
         self.changed.emit()
 
-    def _on_not_freed(self, error: UserError) -> None:
+    def _on_free_failed(self, error: UserError) -> None:
         self.is_freeing = False
         self._notices.post_error(error)
         self.changed.emit()
@@ -275,5 +276,5 @@ class SettingsModel(QObject):
 size_text = format_size
 
 
-def _is_unreachable(_: UserError) -> None:
-    """Ignored: the page shows that the daemon does not answer."""
+def _ignore_error(_: UserError) -> None:
+    """The page already shows that the daemon does not answer."""

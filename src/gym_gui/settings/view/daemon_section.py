@@ -16,7 +16,7 @@ from gym_gui.widgets.styling import set_disabled_reason
 
 _INFO_LABELS = ("Address", "Process", "Version", "Running since", "Encryption")
 
-_NOT_KNOWN = "The daemon does not answer; its settings are unknown."
+_UNKNOWN_SETTINGS = "The daemon does not answer; its settings are unknown."
 
 
 class DaemonSection(SectionFrame):
@@ -58,15 +58,15 @@ class DaemonSection(SectionFrame):
         grid.setHorizontalSpacing(line)
         grid.setVerticalSpacing(line // 4)
         grid.setColumnStretch(1, 1)
-        for at, (name, value) in enumerate(self._info.items()):
+        for index, (name, value) in enumerate(self._info.items()):
             label = QLabel(name)
             label.setProperty("role", "muted")
             label.setFixedWidth(line * 9)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value.setWordWrap(True)
             value.setAccessibleName(name)
-            grid.addWidget(label, at, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(value, at, 1)
+            grid.addWidget(label, index, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(value, index, 1)
         return grid
 
     def _show(self) -> None:
@@ -91,7 +91,7 @@ class DaemonSection(SectionFrame):
                 " --tls-certificate and --tls-key."
             )
         for row in self._fields:
-            set_disabled_reason(row, "" if view is not None else _NOT_KNOWN)
+            set_disabled_reason(row, "" if view is not None else _UNKNOWN_SETTINGS)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._show_waiting()
 

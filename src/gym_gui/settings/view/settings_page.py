@@ -43,7 +43,7 @@ class AppearanceSection(SectionFrame):
         self._model = model
         self._theme_choice = SegmentedControl(THEMES, theme)
         self._theme_choice.activated.connect(
-            lambda chosen: model.choose_theme(cast("ThemeChoice", chosen))
+            lambda choice: model.choose_theme(cast("ThemeChoice", choice))
         )
         self.add(FieldRow("Theme", self._theme_choice, "System follows the theme of the desktop."))
         self._scaling = QCheckBox("Integer scaling")
@@ -196,13 +196,13 @@ class SecretsSection(SectionFrame):
         known = {secret.name for secret in self._model.secrets}
         for name in [name for name in self._rows if name not in known]:
             self._rows.pop(name).deleteLater()
-        for at, secret in enumerate(self._model.secrets):
+        for index, secret in enumerate(self._model.secrets):
             row = self._rows.get(secret.name)
             if row is None:
                 row = self._rows[secret.name] = SecretRow(secret, self._theme)
                 row.value_submitted.connect(self._model.set_secret)
                 row.removal_confirmed.connect(self._model.remove)
-                self._list.insertWidget(at, row)
+                self._list.insertWidget(index, row)
             row.show_secret(secret, self._model.problems.get(secret.name, ""))
         other_errors = [text for name, text in self._model.problems.items() if name not in known]
         if other_errors:
@@ -228,21 +228,21 @@ class ShortcutsSection(SectionFrame):
         grid.setVerticalSpacing(line // 3)
         grid.setColumnStretch(2, 1)
         self.add(grid)
-        # Add a few rows per event loop turn, to keep the window responsive.
-        waiting = iter(tuple(enumerate(shortcuts)))
-        QTimer.singleShot(0, self, lambda: self._add_some(grid, waiting, theme))
+        # Add a few rows per iteration of the event loop, to keep the window responsive.
+        remaining = iter(tuple(enumerate(shortcuts)))
+        QTimer.singleShot(0, self, lambda: self._add_batch(grid, remaining, theme))
 
-    def _add_some(
-        self, grid: QGridLayout, waiting: Iterator[tuple[int, tuple[str, str]]], theme: ThemeModel
+    def _add_batch(
+        self, grid: QGridLayout, remaining: Iterator[tuple[int, tuple[str, str]]], theme: ThemeModel
     ) -> None:
-        some = list(islice(waiting, _ROWS_PER_TICK))
-        for at, (text, keys) in some:
+        batch = list(islice(remaining, _ROWS_PER_TICK))
+        for index, (text, keys) in batch:
             label = QLabel(text)
             label.setMinimumWidth(label.fontMetrics().height() * 13)
-            grid.addWidget(label, at, 0)
-            grid.addWidget(_caps(keys, theme), at, 1, Qt.AlignmentFlag.AlignLeft)
-        if some:
-            QTimer.singleShot(0, self, lambda: self._add_some(grid, waiting, theme))
+            grid.addWidget(label, index, 0)
+            grid.addWidget(_caps(keys, theme), index, 1, Qt.AlignmentFlag.AlignLeft)
+        if batch:
+            QTimer.singleShot(0, self, lambda: self._add_batch(grid, remaining, theme))
 
 
 def _caps(keys: str, theme: ThemeModel) -> QWidget:
@@ -258,7 +258,7 @@ def _caps(keys: str, theme: ThemeModel) -> QWidget:
     return container
 
 
-_NOT_KNOWN = "The daemon does not answer; its settings are unknown."
+_UNKNOWN_SETTINGS = "The daemon does not answer; its settings are unknown."
 
 
 class StorageSection(SectionFrame):
@@ -284,7 +284,7 @@ class StorageSection(SectionFrame):
     def _show(self) -> None:
         model = self._model
         for row in self._fields:
-            set_disabled_reason(row, "" if model.daemon is not None else _NOT_KNOWN)
+            set_disabled_reason(row, "" if model.daemon is not None else _UNKNOWN_SETTINGS)
             row.show_value(model.stored(row.field.name), model.problems.get(row.field.name, ""))
         self._cache.show_value(model.cache_mb, model.problems.get(CACHE_FIELD.name, ""))
         retention = model.retention
@@ -376,16 +376,16 @@ class SettingsPage(QWidget):
         rows = QVBoxLayout(column)
         rows.setContentsMargins(line * 3 // 2, line, line * 3 // 2, line * 2)
         rows.setSpacing(line * 5 // 4)
-        for at, section in enumerate(self._sections):
-            if at:
+        for index, section in enumerate(self._sections):
+            if index:
                 rows.addWidget(_rule())
             rows.addWidget(section)
         rows.addStretch()
         content = QWidget()
-        around = QHBoxLayout(content)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(column, 1)
-        around.addStretch()
+        row = QHBoxLayout(content)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(column, 1)
+        row.addStretch()
         return content
 
     def _go_to_topic(self) -> None:

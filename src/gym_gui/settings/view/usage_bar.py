@@ -42,9 +42,9 @@ class UsageBar(QWidget):
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.deleteLater()
-        for at, usage in enumerate(entries):
-            entry = _Entry(f"{usage.kind} {size_text(usage.size_bytes)}", at, self._theme)
-            self._legend.addWidget(entry, at // _COLUMNS, at % _COLUMNS)
+        for index, usage in enumerate(entries):
+            entry = _Entry(f"{usage.kind} {size_text(usage.size_bytes)}", index, self._theme)
+            self._legend.addWidget(entry, index // _COLUMNS, index % _COLUMNS)
         self._legend.setColumnStretch(_COLUMNS, 1)
         text = ", ".join(f"{usage.kind} {size_text(usage.size_bytes)}" for usage in entries)
         self.setAccessibleName(f"Disk usage: {text}")
@@ -75,10 +75,10 @@ class _Bar(QWidget):
         painter.setClipPath(outline)
         painter.fillRect(rect, QColor(self._theme.colours.line))
         total, left = sum(self._shares), 0.0
-        for at, share in enumerate(self._shares):
+        for index, share in enumerate(self._shares):
             width = rect.width() * share / total
             segment = QRectF(left, 0, max(0.0, width - _GAP), rect.height())
-            painter.fillRect(segment, _colour(at, self._theme.colours))
+            painter.fillRect(segment, _colour(index, self._theme.colours))
             left += width
         painter.end()
 
@@ -86,9 +86,9 @@ class _Bar(QWidget):
 class _Entry(QLabel):
     """Colour and text of a kind."""
 
-    def __init__(self, text: str, at: int, theme: ThemeModel) -> None:
+    def __init__(self, text: str, index: int, theme: ThemeModel) -> None:
         super().__init__(text)
-        self._at = at
+        self._index = index
         self._theme = theme
         self.setProperty("role", "caption")
         self.setContentsMargins(self.fontMetrics().height(), 0, 0, 0)
@@ -100,10 +100,10 @@ class _Entry(QLabel):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         side = self.fontMetrics().height() * 0.55
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(_colour(self._at, self._theme.colours))
+        painter.setBrush(_colour(self._index, self._theme.colours))
         painter.drawRoundedRect(QRectF(1, (self.height() - side) / 2, side, side), 2, 2)
         painter.end()
 
 
-def _colour(at: int, colours: Colours) -> QColor:
-    return blend(colours.accent, colours.line, _SHADES[min(at, len(_SHADES) - 1)])
+def _colour(index: int, colours: Colours) -> QColor:
+    return blend(colours.accent, colours.line, _SHADES[min(index, len(_SHADES) - 1)])

@@ -100,11 +100,11 @@ def export_run(
 ) -> tuple[Path, EventFileExport]:
     """Export event files; returns their folder. Replaces those of an earlier export."""
     folder = exported_folder(home, run.run_id)
-    done = export_event_file(client, run, folder, stop=stop, on_progress=on_progress)
+    export = export_event_file(client, run, folder, stop=stop, on_progress=on_progress)
     for path in tuple(find_event_files(folder)):
-        if path != done.path:
+        if path != export.path:
             path.unlink(missing_ok=True)
-    return folder, done
+    return folder, export
 
 
 def folder_of_run(
@@ -132,12 +132,12 @@ def check_folder(folder: Path) -> Path:
     """Raises `UserError` unless it is a folder that contains event files."""
     if not folder.is_dir():
         raise UserError(
-            f"{folder} is not a folder.", remedy="Choose an existing folder.", code="C360"
+            f"{folder} is not a folder.", remedy="Select an existing folder.", code="C360"
         )
     if not has_event_files(folder):
         raise UserError(
             f"{folder} has no event files, and neither have its subfolders.",
-            remedy="Choose the TensorBoard log folder of a run.",
+            remedy="Select the TensorBoard log folder of a run.",
             code="C361",
         )
     return folder

@@ -30,7 +30,7 @@ class SelectedEvents(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.found: EventSummary | None = None
+        self.summary: EventSummary | None = None
         """None if there are none, or the search is not finished."""
         self.is_searching = False
         """The search for event files is not finished."""
@@ -41,16 +41,16 @@ class SelectedEvents(QObject):
         self._selected = selected
         self._reader: EventReader | None = None
         self._candidates: tuple[Path, ...] = ()
-        self._is_watched = False
+        self._is_visible = False
         self._is_reading = False
         self._is_outdated = False
         self._read_at = 0.0
         selected.metadata_changed.connect(self._on_metadata_changed)
         selected.changed.connect(self._on_run)
 
-    def set_watched(self, is_watched: bool) -> None:
-        self._is_watched = is_watched
-        if is_watched:
+    def set_page_visible(self, is_visible: bool) -> None:
+        self._is_visible = is_visible
+        if is_visible:
             self._on_metadata_changed()
 
     def reload(self, run_id: str) -> None:
@@ -87,26 +87,26 @@ class SelectedEvents(QObject):
         if self._is_reading:
             self._is_outdated = True
             return
-        if not self._is_watched or not self._candidates:
+        if not self._is_visible or not self._candidates:
             return
         if self._reader is None:
             self._reader = EventReader(self._candidates)
         reader = self._reader
         self._is_reading, self._is_outdated = True, False
         self._tasks.run(
-            self, reader.read, lambda found: self._on_read(reader, found), self._on_failed
+            self, reader.read, lambda summary: self._on_read(reader, summary), self._on_failed
         )
 
-    def _on_read(self, reader: EventReader, found: EventSummary | None) -> None:
+    def _on_read(self, reader: EventReader, summary: EventSummary | None) -> None:
         self._is_reading, self._read_at = False, time.monotonic()
         if reader is not self._reader:
             self._read()
             return
         was_searching, self.is_searching = self.is_searching, False
-        if found is None:
+        if summary is None:
             self._reader = None  # the next reader selects its folder again
-        if found is not self.found or was_searching:
-            self._show(found)
+        if summary is not self.summary or was_searching:
+            self._show(summary)
         if self._is_outdated:
             self._read()
 
@@ -114,7 +114,7 @@ class SelectedEvents(QObject):
         self._is_reading = self.is_searching = False
         self._notices.post_error(error)
 
-    def _show(self, found: EventSummary | None) -> None:
-        self.found = found
-        self.tags.show(found.tags if found else ())
+    def _show(self, summary: EventSummary | None) -> None:
+        self.summary = summary
+        self.tags.show(summary.tags if summary else ())
         self.changed.emit()

@@ -15,7 +15,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
 NO_RUN = "Select a run in the list."
-NO_NUMBERS = "The run has no metrics and no finished episodes."
+NO_DATA = "The run has no metrics and no finished episodes."
 _PROGRESS_INTERVAL = 2_000
 """Points."""
 
@@ -56,7 +56,7 @@ class EventExport(QObject):
         if not self._link.has_client:
             return "Not connected to the daemon yet."
         if not run.digest.metrics and not run.digest.episodes:
-            return NO_NUMBERS
+            return NO_DATA
         return ""
 
     def start(self, run: RunRecord) -> None:

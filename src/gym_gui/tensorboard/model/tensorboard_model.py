@@ -45,7 +45,7 @@ NO_FILES_YET = "This run has written no event files yet."
 
 
 class TensorBoardModel(QObject):
-    """Created once, when first needed."""
+    """Created by `AnalysisModels` at first use."""
 
     changed = Signal()
     address_ready = Signal(str)
@@ -69,8 +69,8 @@ class TensorBoardModel(QObject):
         self.runs = runs
         self.events = SelectedEvents(link, tasks, notices, selected, self)
         self.embedded = EmbeddedChoice(settings, self)
-        self.absent: UserError | None = None
-        """Why TensorBoard is not available."""
+        self.missing_program: UserError | None = None
+        """Why TensorBoard is not installed; None if it is."""
         self.program: TensorBoardProgram | None = None
         self.preparing = ""
         """Current preparation step, for display; empty if there is none."""
@@ -115,7 +115,11 @@ class TensorBoardModel(QObject):
 
     @property
     def why_no_program(self) -> str:
-        return f"{self.absent.message} {self.absent.remedy}" if self.absent else ""
+        return (
+            f"{self.missing_program.message} {self.missing_program.remedy}"
+            if self.missing_program
+            else ""
+        )
 
     @property
     def why_no_events(self) -> str:
@@ -124,31 +128,31 @@ class TensorBoardModel(QObject):
             return NO_RUN
         if self.events.is_searching:
             return "Searching for event files."
-        if self.events.found is None:
+        if self.events.summary is None:
             return NO_FILES if run.state in FINAL_STATES else NO_FILES_YET
         return ""
 
     @property
     def header(self) -> HeaderText:
-        return header_text(self.events.found, self.server, self.why_not, self.preparing)
+        return header_text(self.events.summary, self.server, self.why_not, self.preparing)
 
     @property
     def why_not_export(self) -> str:
         return self.export.why_not(self.selected.run)
 
-    def set_watched(self, is_watched: bool) -> None:
+    def set_page_visible(self, is_visible: bool) -> None:
         """Files are read only while the page is visible."""
-        self.events.set_watched(is_watched)
-        if is_watched:
+        self.events.set_page_visible(is_visible)
+        if is_visible:
             self.find_program()
 
     # Actions.
 
     def open(self) -> None:
         """Open the selected run in TensorBoard; emits `address_ready`."""
-        run, found = self.selected.run, self.events.found
-        if run is not None and found is not None:
-            self._open({run_text.title_of(run): found.folder})
+        run, summary = self.selected.run, self.events.summary
+        if run is not None and summary is not None:
+            self._open({run_text.title_of(run): summary.folder})
         elif run is not None:
             self.open_runs([run.run_id])
 
@@ -182,7 +186,7 @@ class TensorBoardModel(QObject):
         self._tasks.run(
             self,
             lambda: check_folder(folder.expanduser().absolute()),
-            lambda found: self._open({found.name or str(found): found}),
+            lambda checked: self._open({checked.name or str(checked): checked}),
             self._on_failed,
         )
 
@@ -203,8 +207,8 @@ class TensorBoardModel(QObject):
         self.address_ready.emit(address)
 
     def reveal(self) -> None:
-        if self.events.found is not None:
-            self.reveal_requested.emit(str(self.events.found.folder))
+        if self.events.summary is not None:
+            self.reveal_requested.emit(str(self.events.summary.folder))
 
     def find_program(self) -> None:
         """Search again, because a bundle may have been installed or removed."""
@@ -224,8 +228,8 @@ class TensorBoardModel(QObject):
 
     @property
     def _own_server(self) -> TensorBoardServer | None:
-        found = self.events.found
-        return self._servers.find({"": found.folder}) if found else None
+        summary = self.events.summary
+        return self._servers.find({"": summary.folder}) if summary else None
 
     def _set_preparing(self, text: str) -> None:
         self.preparing = text
@@ -246,7 +250,7 @@ class TensorBoardModel(QObject):
 
         def start(program: TensorBoardProgram) -> None:
             self.preparing = ""
-            self.program, self.absent = program, None
+            self.program, self.missing_program = program, None
             server = self._servers.open(program, folders)
             if server.state is ServerState.RUNNING:
                 self.address_ready.emit(server.address)
@@ -257,12 +261,12 @@ class TensorBoardModel(QObject):
         self._tasks.run(self, lambda: find_tensorboard(home), start, self._on_absent)
 
     def _on_program(self, program: TensorBoardProgram) -> None:
-        if program != self.program or self.absent:
-            self.program, self.absent = program, None
+        if program != self.program or self.missing_program:
+            self.program, self.missing_program = program, None
             self.changed.emit()
 
     def _on_no_program(self, error: UserError) -> None:
-        self.program, self.absent = None, error
+        self.program, self.missing_program = None, error
         self.changed.emit()
 
     def _on_absent(self, error: UserError) -> None:

@@ -65,8 +65,8 @@ def _title(folders: dict[str, Path]) -> str:
     names = list(folders)
     if len(names) <= _MAX_TITLE_NAMES:
         return ", ".join(names)
-    rest = len(names) - _MAX_TITLE_NAMES + 1
-    return f"{', '.join(names[: _MAX_TITLE_NAMES - 1])} and {run_text.run_count(rest)} more"
+    remaining = len(names) - _MAX_TITLE_NAMES + 1
+    return f"{', '.join(names[: _MAX_TITLE_NAMES - 1])} and {run_text.run_count(remaining)} more"
 
 
 class HeaderText(NamedTuple):
@@ -92,17 +92,17 @@ class EmptyText(NamedTuple):
 
 
 def header_text(
-    found: EventSummary | None, server: ServerSummary | None, why_not: str, preparing: str
+    summary: EventSummary | None, server: ServerSummary | None, why_not: str, preparing: str
 ) -> HeaderText:
     is_running = server is not None and bool(server.address)
     is_starting = server is not None and not server.address and not server.is_failed
     start = "Open TensorBoard" if is_running else "Start TensorBoard"
     busy = "TensorBoard is starting." if is_starting else preparing
     return HeaderText(
-        stats=_stats(found) if found else "",
-        stats_tip=_other_tags_text(found) if found else "",
-        damage=_damage(found) if found else "",
-        folder=str(found.folder) if found else "",
+        stats=_stats(summary) if summary else "",
+        stats_tip=_other_tags_text(summary) if summary else "",
+        damage=_damage(summary) if summary else "",
+        folder=str(summary.folder) if summary else "",
         start=start,
         start_tip=f"Open {server.address}"
         if server and is_running
@@ -127,34 +127,34 @@ def no_files_text(why_no_events: str, why_not_export: str) -> EmptyText:
     return EmptyText("No event files", text, "Export as event files")
 
 
-def _stats(found: EventSummary) -> str:
+def _stats(summary: EventSummary) -> str:
     parts = [
-        f"{_count(found.files, 'event file')}, {format_size(found.size_bytes)}",
-        f"{_count(len(found.tags), 'curve')} with {_count(found.points, 'point')}",
+        f"{_count(summary.files, 'event file')}, {format_size(summary.size_bytes)}",
+        f"{_count(len(summary.tags), 'curve')} with {_count(summary.points, 'point')}",
     ]
-    if found.other_tags:
-        parts.append(_count(len(found.other_tags), "other tag"))
+    if summary.other_tags:
+        parts.append(_count(len(summary.other_tags), "other tag"))
     return "  ·  ".join(parts)
 
 
-def _other_tags_text(found: EventSummary) -> str:
+def _other_tags_text(summary: EventSummary) -> str:
     """Tags of texts, histograms and images."""
-    names = found.other_tags
+    names = summary.other_tags
     more = f", and {len(names) - _MAX_LISTED_TAGS} more" if len(names) > _MAX_LISTED_TAGS else ""
     return (
         f"Visible only in TensorBoard: {', '.join(names[:_MAX_LISTED_TAGS])}{more}" if names else ""
     )
 
 
-def _damage(found: EventSummary) -> str:
+def _damage(summary: EventSummary) -> str:
     parts = []
-    if found.unreadable_records:
-        parts.append(f"{_count(found.unreadable_records, 'record')} could not be read.")
-    if found.broken_files:
-        names = ", ".join(found.broken_files)
+    if summary.unreadable_records:
+        parts.append(f"{_count(summary.unreadable_records, 'record')} could not be read.")
+    if summary.broken_files:
+        names = ", ".join(summary.broken_files)
         parts.append(f"The rest of {names} is damaged. The records before it are listed.")
     return " ".join(parts)
 
 
-def _count(count: int, what: str) -> str:
-    return f"{format_integer(count)} {what}{'' if count == 1 else 's'}"
+def _count(count: int, noun: str) -> str:
+    return f"{format_integer(count)} {noun}{'' if count == 1 else 's'}"

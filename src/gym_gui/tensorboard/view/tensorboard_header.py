@@ -45,12 +45,12 @@ class TensorBoardHeader(QWidget):
         self._embedded = QCheckBox("Open inside this window")
         self._preparing = QLabel()
         self._preparing.setProperty("role", "muted")
-        self._absent = Banner(theme)
-        where = QHBoxLayout()
-        where.setSpacing(em // 4)
-        where.addWidget(self._folder, 1)
-        where.addWidget(self._copy)
-        where.addWidget(self._reveal)
+        self._missing_program = Banner(theme)
+        folder_row = QHBoxLayout()
+        folder_row.setSpacing(em // 4)
+        folder_row.addWidget(self._folder, 1)
+        folder_row.addWidget(self._copy)
+        folder_row.addWidget(self._reveal)
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=em // 2)
         for widget in (self._start, self._several, self._other, self._embedded, self._preparing):
@@ -61,9 +61,9 @@ class TensorBoardHeader(QWidget):
         layout.addWidget(self._title)
         layout.addWidget(self._stats)
         layout.addWidget(self._damage)
-        layout.addLayout(where)
+        layout.addLayout(folder_row)
         layout.addWidget(buttons)
-        layout.addWidget(self._absent)
+        layout.addWidget(self._missing_program)
         self._start.clicked.connect(model.open)
         self._several.clicked.connect(self.several_requested)
         self._other.clicked.connect(self.folder_requested)
@@ -100,14 +100,14 @@ class TensorBoardHeader(QWidget):
         self._embedded.setChecked(model.embedded.is_on)
         self._preparing.setText(model.preparing)
         self._preparing.setVisible(bool(model.preparing))
-        self._show_absence()
+        self._show_missing_program()
 
-    def _show_absence(self) -> None:
+    def _show_missing_program(self) -> None:
         why_not = self._model.why_no_program
-        if why_not == self._absent.message:
+        if why_not == self._missing_program.message:
             return
         if why_not:
-            again = ("Search again", self._model.find_program)
-            self._absent.show_message(why_not, "warning", [again])
+            retry = ("Search again", self._model.find_program)
+            self._missing_program.show_message(why_not, "warning", [retry])
         else:
-            self._absent.clear()
+            self._missing_program.clear()

@@ -89,16 +89,16 @@ class TensorBoardPage(QWidget):
         self._empty = EmptyState("chart", *_NO_RUN[:2], theme)
         self._tags = TensorBoardTags(model.events.tags, theme)
         self._tags.setMinimumHeight(em * 9)
-        self._below = QStackedWidget()
-        self._below.addWidget(self._empty)
-        self._below.addWidget(self._tags)
+        self._content = QStackedWidget()
+        self._content.addWidget(self._empty)
+        self._content.addWidget(self._tags)
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(em, em * 2 // 3, em, em * 2 // 3)
         layout.setSpacing(em * 2 // 3)
         layout.addWidget(self._header)
         layout.addWidget(self._servers)
-        layout.addWidget(self._below, 1)
+        layout.addWidget(self._content, 1)
         scroll = QScrollArea()
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)
@@ -113,9 +113,9 @@ class TensorBoardPage(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
-        self._empty.action_triggered.connect(self._act)
-        self._header.several_requested.connect(self.choose_runs)
-        self._header.folder_requested.connect(self.choose_folder)
+        self._empty.action_triggered.connect(self._on_action_triggered)
+        self._header.several_requested.connect(self.select_runs)
+        self._header.folder_requested.connect(self.select_folder)
         self._servers.open_requested.connect(model.show_address)
         self._tags.charts_requested.connect(
             lambda: self.charts_requested.emit(model.selected.run_id)
@@ -124,12 +124,12 @@ class TensorBoardPage(QWidget):
         model.changed.connect(self._show)
         self._show()
 
-    def choose_runs(self) -> None:
+    def select_runs(self) -> None:
         """Select the runs to open in one TensorBoard."""
         self._picker.start()
         self._pages.setCurrentWidget(self._picker)
 
-    def choose_folder(self) -> None:
+    def select_folder(self) -> None:
         dialog = QFileDialog(self, "Folder of event files")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(lambda folder: self._model.open_folder(Path(folder)))
@@ -137,18 +137,18 @@ class TensorBoardPage(QWidget):
         dialog.open()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        self._model.set_watched(True)
+        self._model.set_page_visible(True)
         super().showEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
-        self._model.set_watched(False)
+        self._model.set_page_visible(False)
         super().hideEvent(event)
 
     def _show(self) -> None:
-        found = self._model.events.found
-        if found is None:
+        summary = self._model.events.summary
+        if summary is None:
             self._empty.show_message(*self._empty_text())
-        self._below.setCurrentWidget(self._empty if found is None else self._tags)
+        self._content.setCurrentWidget(self._empty if summary is None else self._tags)
 
     def _empty_text(self) -> EmptyText:
         model = self._model
@@ -160,10 +160,10 @@ class TensorBoardPage(QWidget):
             return _SEARCHING
         return no_files_text(model.why_no_events, model.why_not_export)
 
-    def _act(self) -> None:
+    def _on_action_triggered(self) -> None:
         model = self._model
         if model.selected.run is None:
-            self.choose_folder()
+            self.select_folder()
         elif model.export.run_id:
             model.export.cancel()
         else:

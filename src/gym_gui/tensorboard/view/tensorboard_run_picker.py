@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.runtime.models import run_text
-from gym_gui.tensorboard.model.run_choice_list import RunChoiceList
+from gym_gui.tensorboard.model.run_check_list import RunCheckList
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 
 _TOGGLE_KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -27,7 +27,7 @@ class TensorBoardRunPicker(QWidget):
     def __init__(self, model: TensorBoardModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._list = RunChoiceList(model.runs, self)
+        self._list = RunCheckList(model.runs, self)
         em = self.fontMetrics().height()
         heading = QLabel("Open several runs in TensorBoard")
         heading.setProperty("role", "heading")
@@ -88,7 +88,7 @@ class TensorBoardRunPicker(QWidget):
 class _CheckList(QListView):
     """A click on a row, Space or Enter toggles its check box."""
 
-    def __init__(self, runs: RunChoiceList) -> None:
+    def __init__(self, runs: RunCheckList) -> None:
         super().__init__()
         self._runs = runs
         self.setModel(runs)

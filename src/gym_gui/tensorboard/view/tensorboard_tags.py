@@ -18,8 +18,8 @@ from gym_gui.widgets.tables.cell_delegate import CellDelegate
 from gym_gui.widgets.tables.data_table import DataTable
 
 _WIDTHS = (-16, 7, 9, 13)
-_NUMBERS = (TagColumn.POINTS, TagColumn.STEP, TagColumn.VALUE)
-_DISPENSABLE = (TagColumn.POINTS, TagColumn.STEP)
+_NUMBER_COLUMNS = (TagColumn.POINTS, TagColumn.STEP, TagColumn.VALUE)
+_OPTIONAL_COLUMNS = (TagColumn.POINTS, TagColumn.STEP)
 
 
 class TensorBoardTags(QWidget):
@@ -52,8 +52,8 @@ class TensorBoardTags(QWidget):
             _TagDelegate(theme, self),
             _WIDTHS,
             theme,
-            number_columns=_NUMBERS,
-            optional_columns=_DISPENSABLE,
+            number_columns=_NUMBER_COLUMNS,
+            optional_columns=_OPTIONAL_COLUMNS,
         )
         self.grid.setAccessibleName("Curves in the event files")
         self._no_matches = QLabel("No curve matches the filter.")

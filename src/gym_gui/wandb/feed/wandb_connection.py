@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 DEFAULT_SERVER = "https://api.wandb.ai"
 _PROXIES = ("WANDB_VPN_HTTPS_PROXY", "WANDB_VPN_HTTP_PROXY")
 _PORTS = {"http": 80, "https": 443}
-_STEP_S = 4.0
+_STEP_TIMEOUT_S = 4.0
 _PROXY_AUTH_REQUIRED = 407
 _SERVER_FAILED = 500
 _GATEWAY_ERRORS = (502, 503, 504)
@@ -65,22 +65,22 @@ def without_password(address: str) -> str:
     return f"{parts.scheme}://{host}" if host else ""
 
 
-def probe(server: str, proxy: str, step_s: float = _STEP_S) -> ConnectionReport:
+def probe(server: str, proxy: str, timeout_s: float = _STEP_TIMEOUT_S) -> ConnectionReport:
     """Resolve the name, connect and request a page, through `proxy` if one is given."""
     steps: list[str] = []
     try:
         target, proxy_url = _parts(server, "server"), _parts(proxy, "proxy") if proxy else None
-        status = _request(target, proxy_url, step_s, steps)
-    except _ProbeFailedError as end:
-        return ConnectionReport(False, end.summary, end.detail, tuple(steps))
+        status = _request(target, proxy_url, timeout_s, steps)
+    except _ProbeFailedError as error:
+        return ConnectionReport(False, error.summary, error.detail, tuple(steps))
     through = f" through the proxy {proxy_url.hostname}" if proxy_url else ""
     if status >= _SERVER_FAILED:
-        whose = (
+        subject = (
             "The proxy or the server" if proxy_url and status in _GATEWAY_ERRORS else "The server"
         )
         return ConnectionReport(
             False,
-            f"{whose} answers with an error ({status})",
+            f"{subject} answers with an error ({status})",
             "Wait and test again. If the error remains, contact its administrator.",
             tuple(steps),
         )
@@ -89,58 +89,58 @@ def probe(server: str, proxy: str, step_s: float = _STEP_S) -> ConnectionReport:
     )
 
 
-def _parts(address: str, what: str) -> SplitResult:
+def _parts(address: str, name: str) -> SplitResult:
     try:
         parts = urlsplit(address)
-        is_good = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_good = False
-    if not is_good:
+        is_valid = False
+    if not is_valid:
         raise _ProbeFailedError(
-            f"The address of the {what} cannot be used",
+            f"The address of the {name} cannot be used",
             f"“{without_password(address)}” should look like https://host:port.",
         )
     return parts
 
 
 def _request(
-    target: SplitResult, proxy_url: SplitResult | None, step_s: float, steps: list[str]
+    target: SplitResult, proxy_url: SplitResult | None, timeout_s: float, steps: list[str]
 ) -> int:
     first = proxy_url or target
     host, port = first.hostname or "", first.port or _PORTS[first.scheme]
-    what = f"the proxy {host}" if proxy_url else host
-    _resolve(host, port, what, step_s)
-    steps.append(f"{_capitalized(what)} resolved")
-    connection = _connect(host, port, what, is_proxy=proxy_url is not None, step_s=step_s)
-    steps.append(f"{_capitalized(what)} accepts connections on port {port}")
+    name = f"the proxy {host}" if proxy_url else host
+    _resolve(host, port, name, timeout_s)
+    steps.append(f"{_capitalized(name)} resolved")
+    connection = _connect(host, port, name, is_proxy=proxy_url is not None, timeout_s=timeout_s)
+    steps.append(f"{_capitalized(name)} accepts connections on port {port}")
     try:
         return _status(connection, target, proxy_url, steps)
     finally:
         connection.close()
 
 
-def _resolve(host: str, port: int, what: str, step_s: float) -> None:
+def _resolve(host: str, port: int, name: str, timeout_s: float) -> None:
     # On a separate thread, because name resolution has no timeout.
     try:
         addresses = _run_with_timeout(
-            step_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            timeout_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         )
     except OSError as error:
         raise _ProbeFailedError(
-            f"Cannot resolve the name of {what}",
+            f"Cannot resolve the name of {name}",
             f"{error.strerror or error}. Check the address and the network connection.",
         ) from error
     if addresses is None:
         raise _ProbeFailedError(
-            f"Resolving the name of {what} timed out",
-            f"No answer within {step_s:.0f} s. Check the network connection.",
+            f"Resolving the name of {name} timed out",
+            f"No answer within {timeout_s:.0f} s. Check the network connection.",
         )
 
 
 def _connect(
-    host: str, port: int, what: str, *, is_proxy: bool, step_s: float
+    host: str, port: int, name: str, *, is_proxy: bool, timeout_s: float
 ) -> http.client.HTTPConnection:
-    connection = http.client.HTTPConnection(host, port, timeout=step_s)
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     hint = (
         "Check the proxy's address and port."
         if is_proxy
@@ -150,13 +150,13 @@ def _connect(
         connection.connect()
     except ConnectionRefusedError as error:
         raise _ProbeFailedError(
-            f"{_capitalized(what)} refuses connections on port {port}", hint
+            f"{_capitalized(name)} refuses connections on port {port}", hint
         ) from error
     except TimeoutError as error:
-        raise _ProbeFailedError(f"{_capitalized(what)} does not answer", hint) from error
+        raise _ProbeFailedError(f"{_capitalized(name)} does not answer", hint) from error
     except OSError as error:
         raise _ProbeFailedError(
-            f"{_capitalized(what)} cannot be reached", f"{error.strerror or error}. {hint}"
+            f"{_capitalized(name)} cannot be reached", f"{error.strerror or error}. {hint}"
         ) from error
     return connection
 
@@ -193,9 +193,9 @@ def _status(
             " on this computer.",
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        whose = "proxy" if proxy_url else "server"
+        subject = "proxy" if proxy_url else "server"
         raise _ProbeFailedError(
-            f"The {whose} closed the connection", f"{type(error).__name__}: {error}."
+            f"The {subject} closed the connection", f"{type(error).__name__}: {error}."
         ) from error
     if proxy_url is not None and status == _PROXY_AUTH_REQUIRED:
         raise _proxy_error(status)

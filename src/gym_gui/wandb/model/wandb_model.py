@@ -148,7 +148,7 @@ class WandbModel(QObject):
 
     # Actions.
 
-    def choose(self, folder_name: str) -> None:
+    def select_run(self, folder_name: str) -> None:
         """Select one of the runs on this disk."""
         if folder_name != self._selected_folder:
             self._selected_folder = folder_name

@@ -170,7 +170,9 @@ class WandbPage(QWidget):
         self.run_info = WandbRunInfo(model, theme)
         self.access = WandbAccess(model, theme)
         self.empty = EmptyState("chart", "", "", theme)
-        self.which = SegmentedControl((("summary", "Summary"), ("config", "Configuration")), theme)
+        self.table_switch = SegmentedControl(
+            (("summary", "Summary"), ("config", "Configuration")), theme
+        )
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search keys")
         self.search.setAccessibleName("Search keys")
@@ -186,7 +188,7 @@ class WandbPage(QWidget):
         bar = QHBoxLayout(self._bar)
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(line // 2)
-        bar.addWidget(self.which)
+        bar.addWidget(self.table_switch)
         bar.addWidget(self.search, 1)
         bar.addWidget(copy)
         self._values = QWidget()
@@ -195,15 +197,15 @@ class WandbPage(QWidget):
         values.setSpacing(line // 3)
         values.addWidget(self._bar)
         values.addWidget(self._tables, 1)
-        full = QWidget()
-        inside = QVBoxLayout(full)
-        inside.setContentsMargins(line * 3 // 4, line * 2 // 3, line * 3 // 4, 0)
-        inside.setSpacing(line * 2 // 3)
-        inside.addWidget(self.run_info)
-        inside.addWidget(self._values, 1)
+        content = QWidget()
+        content_layout = QVBoxLayout(content)
+        content_layout.setContentsMargins(line * 3 // 4, line * 2 // 3, line * 3 // 4, 0)
+        content_layout.setSpacing(line * 2 // 3)
+        content_layout.addWidget(self.run_info)
+        content_layout.addWidget(self._values, 1)
         self._tables.setMinimumHeight(line * 4)
         scroll = QScrollArea()
-        scroll.setWidget(full)
+        scroll.setWidget(content)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._stack = QStackedWidget()
@@ -224,7 +226,7 @@ class WandbPage(QWidget):
         )
         self.run_info.reveal_requested.connect(self.reveal_requested)
         self.access.key_requested.connect(self.key_requested)
-        self.which.activated.connect(lambda _: self._update_values())
+        self.table_switch.activated.connect(lambda _: self._update_values())
         self.search.textChanged.connect(self._search)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
@@ -246,17 +248,19 @@ class WandbPage(QWidget):
         self.access.update_access()
 
     def _update_values(self) -> None:
-        which = self.which.current
+        table_switch = self.table_switch.current
         self._bar.setVisible(self._model.run is not None)
-        values = self._model.summary if which == "summary" else self._model.config
+        values = self._model.summary if table_switch == "summary" else self._model.config
         if values.rowCount():
-            self._tables.setCurrentWidget(self.summary if which == "summary" else self.config)
+            self._tables.setCurrentWidget(
+                self.summary if table_switch == "summary" else self.config
+            )
             return
         if self._model.run is None:
             self._no_values.show_message(
                 "The values are on the server", "This W&B run has no files on this disk.", ""
             )
-        elif which == "summary":
+        elif table_switch == "summary":
             self._no_values.show_message(
                 "No values yet", "Values appear when the run logs them.", ""
             )
@@ -270,7 +274,7 @@ class WandbPage(QWidget):
 
     def _text(self) -> str:
         model = self._model
-        return (model.summary if self.which.current == "summary" else model.config).as_text()
+        return (model.summary if self.table_switch.current == "summary" else model.config).as_text()
 
     def _empty_text(self) -> tuple[str, str]:
         match self._model.phase:

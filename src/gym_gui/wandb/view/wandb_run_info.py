@@ -76,7 +76,7 @@ class WandbRunInfo(QWidget):
         layout.addWidget(self._warning)
         layout.addWidget(self.sync)
         self.open.clicked.connect(self.open_requested)
-        self.runs.activated.connect(lambda at: model.choose(self.runs.itemData(at)))
+        self.runs.activated.connect(lambda index: model.select_run(self.runs.itemData(index)))
 
     def _add_field(self, caption: str, row: int, column: int) -> None:
         label = QLabel(caption)
@@ -132,7 +132,7 @@ class WandbRunInfo(QWidget):
 
     def _update_runs(self) -> None:
         names = [run.folder.path.name for run in self._model.runs]
-        if names != [self.runs.itemData(at) for at in range(self.runs.count())]:
+        if names != [self.runs.itemData(index) for index in range(self.runs.count())]:
             self.runs.clear()
             for local in self._model.runs:
                 self.runs.addItem(_when(local.folder.when), local.folder.path.name)

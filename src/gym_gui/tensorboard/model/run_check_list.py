@@ -1,4 +1,4 @@
-"""RunChoiceList: all runs, newest first, with check boxes to open several at once."""
+"""RunCheckList: all runs, newest first, with check boxes to open several at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _NO_PARENT = QModelIndex()
 _SEPARATOR = "  ·  "
 
 
-class RunChoiceList(QAbstractListModel):
+class RunCheckList(QAbstractListModel):
     """A snapshot of the last `reset`: rows do not move while the user checks them."""
 
     checked_changed = Signal()
