@@ -176,6 +176,7 @@ class AppContext(QObject):
 
         page = LiveTab(self.models.live, self.theme)
         page.episode_activated.connect(self.navigation.replay)
+        page.steps.step_activated.connect(self.navigation.replay_step)
         return page
 
     def _make_settings_page(self) -> "SettingsPage":

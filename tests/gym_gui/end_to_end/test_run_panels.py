@@ -53,6 +53,22 @@ def test_a_selected_step_is_shown_until_follow_is_enabled(
     driver.models.run_actions.stop([driver.models.live.run_id])
 
 
+def test_a_step_of_the_live_tab_opens_in_the_replay(
+    driver: WindowDriver, shared_daemon: DaemonUnderTest
+) -> None:
+    """As in the table of the dock: a double click activates the row."""
+    run_id = shared_daemon.submit(steps=20, episode_length=4)
+    shared_daemon.until(run_id)
+    driver.context.navigation.show_run(run_id)
+    driver.open_tab("live")
+    steps = driver.context.live_tab.steps
+    driver.wait(lambda: driver.models.live.steps.row_at(2) is not None)
+
+    steps.grid.row_activated.emit(2)
+
+    driver.wait(lambda: driver.models.replay.run_id == run_id)
+
+
 def test_a_disabled_tab_has_a_reason(driver: WindowDriver) -> None:
     """An empty reason enables the tab."""
     for reason in ("There is none.", "Not yet.", ""):
