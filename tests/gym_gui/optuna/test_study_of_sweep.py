@@ -122,7 +122,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     ) as sweep:
         qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=2 * PATIENCE_MS)
         assert sweep.stdout is not None
-        most_important = sweep.stdout.read().strip()
+        top_parameter = sweep.stdout.read().strip()
     assert sweep.returncode == 0
     qtbot.waitUntil(lambda: model.trials.rowCount() == 30, timeout=PATIENCE_MS)
     qtbot.waitUntil(
@@ -138,7 +138,7 @@ def test_the_table_of_a_real_sweep_matches_its_database(
         assert row_fields["kind"] == ("tanh", "relu")[int(stored["kind"])]
         assert int(row_fields["idle"]) == stored["idle"]
         assert (float(row_fields["value"]) if row_fields["value"] else None) == stored["value"]
-    assert model.importance[0].parameter == most_important == "rate"
+    assert model.importance[0].parameter == top_parameter == "rate"
     assert "27 complete · 3 pruned" in page.bar.counts.text()
     best = max(_in_database(path), key=lambda trial: trial["value"] or -1e9)
     assert f"Best, trial {best['trial']}" in _visible_text(page)

@@ -1,11 +1,15 @@
 """StudyPage: the Optuna tab: best trial, plots and all trials of a study."""
 
+import json
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
+    QFrame,
     QHBoxLayout,
+    QLabel,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -14,24 +18,109 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.optuna.model.study_model import NO_STUDY, ReadStudy, StudyModel
+from gym_gui.optuna.model.study_model import NO_STUDY, ReadStudy, StudyModel, StudyTrial
 from gym_gui.optuna.model.trials_table import TrialState
-from gym_gui.optuna.view.study_best import StudyBest
 from gym_gui.optuna.view.study_charts import StudyCharts
 from gym_gui.optuna.view.trial_table import TrialTable
-from gym_gui.runtime.models.formatting import format_integer
+from gym_gui.runtime.models.formatting import format_integer, format_significant, format_value
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.banner import Banner
-from gym_gui.widgets.buttons import SegmentedControl
+from gym_gui.widgets.buttons import CopyButton, SegmentedControl
 from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.icons import IconName, set_icon
 from gym_gui.widgets.labels import ElidedLabel
 
 _STATES: tuple[TrialState, ...] = ("complete", "running", "waiting", "pruned", "failed", "stopped")
+_NO_RUN = "The run of this trial is unknown"
 _OPEN = "Open database…"
 _WIDE_BAR_LINES = 40
 _FILES = "Optuna databases (*.db *.sqlite *.sqlite3);;All files (*)"
+
+
+class StudyBest(QFrame):
+    """Shows `StudyModel.best` as a card of two lines."""
+
+    run_requested = Signal(str)
+    trials_requested = Signal(list)
+    """Numbers of trials to select in the table."""
+
+    def __init__(self, model: StudyModel, theme: ThemeModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.setProperty("role", "card")
+        line = self.fontMetrics().height()
+        self._title = QLabel()
+        self._value = QLabel()
+        self._value.setProperty("role", "heading")
+        self._about = ElidedLabel("muted")
+        self._params = ElidedLabel("muted")
+        self.show_in_table = QPushButton("Show in table")
+        self.open = QPushButton("Open run")
+        self._copy = CopyButton("Copy the parameters as JSON", self._params_json, theme)
+        top = QHBoxLayout()
+        top.setSpacing(line // 2)
+        top.addWidget(self._title)
+        top.addWidget(self._value)
+        top.addWidget(self._about, 1)
+        for widget in (self._copy, self.show_in_table, self.open):
+            top.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(line * 2 // 3, line // 3, line // 2, line // 2)
+        layout.setSpacing(line // 6)
+        layout.addLayout(top)
+        layout.addWidget(self._params)
+        self.show_in_table.clicked.connect(
+            lambda: self.trials_requested.emit([trial.number for trial in model.best])
+        )
+        self.open.clicked.connect(self._open)
+
+    def update_best(self) -> None:
+        study, best = self._model.study, self._model.best
+        several = study is not None and len(study.directions) > 1
+        for widget in (self._copy, self.show_in_table, self.open, self._params):
+            widget.setVisible(bool(best))
+        self._value.setVisible(bool(best) and not several)
+        if study is None or not best:
+            self._title.setText("No complete trial yet")
+            self._about.show_text("")
+            return
+        if several:
+            self._show_front(best)
+        else:
+            self._show_one(best[0], study.directions[0])
+
+    def _show_front(self, best: tuple[StudyTrial, ...]) -> None:
+        trials = "1 trial is" if len(best) == 1 else f"{len(best)} trials are"
+        self._title.setText(f"★ {trials} on the Pareto front")
+        self._about.show_text("no other trial is better in all objectives")
+        numbers = (f"{trial.number} ({_values(trial)})" for trial in best)
+        self._params.show_text(" · ".join(numbers))
+        self.open.hide()
+        self._copy.hide()
+
+    def _show_one(self, trial: StudyTrial, direction: str) -> None:
+        self._title.setText(f"★ Best, trial {trial.number}")
+        self._value.setText(_values(trial))
+        self._about.show_text("highest value" if direction == "maximize" else "lowest value")
+        pairs = (f"{name} {format_value(value)}" for name, value in trial.params.items())
+        self._params.show_text(" · ".join(pairs))
+        runs = self._model.runs_of(trial)
+        self.open.setEnabled(bool(runs))
+        self.open.setToolTip("Open the run of the best trial" if runs else _NO_RUN)
+
+    def _open(self) -> None:
+        runs = self._model.runs_of(self._model.best[0]) if self._model.best else ()
+        if runs:
+            self.run_requested.emit(runs[0])
+
+    def _params_json(self) -> str:
+        best = self._model.best
+        return json.dumps(best[0].params, indent=2, ensure_ascii=False) if best else ""
+
+
+def _values(trial: StudyTrial) -> str:
+    return ", ".join(map(format_significant, trial.values))
 
 
 class StudyBar(QWidget):
