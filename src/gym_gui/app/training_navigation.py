@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 
 from gym_gui.runtime.models.run_text import title_of
+from mosaic.contract.imported_code import describe_code, restore_code
+from mosaic.contract.runs import RunDetails
 
 if TYPE_CHECKING:
     from gym_gui.app.wiring import AppContext
@@ -69,15 +71,29 @@ class TrainingNavigation(QObject):
             return
         client = context.link.client
 
-        def read_config() -> dict[str, Any]:
-            config: dict[str, Any] = json.loads(client.run(run_id).config_json)
-            return config
-
-        def open_draft(config: dict[str, Any]) -> None:
-            context.training.duplicate_run({**config, **changes}, title_of(run))
+        def open_draft(details: RunDetails) -> None:
+            config: dict[str, Any] = {**json.loads(details.config_json), **changes}
+            withheld: dict[str, Any] = json.loads(details.withheld_json)
+            context.training.duplicate_run(config, title_of(run))
             self.train()
+            if withheld:
+                self._offer_imported_code(config, withheld, title_of(run))
 
-        context.tasks.run(self, read_config, open_draft, context.notices.post_error)
+        context.tasks.run(self, lambda: client.run(run_id), open_draft, context.notices.post_error)
+
+    def _offer_imported_code(
+        self, config: dict[str, Any], withheld: dict[str, Any], title: str
+    ) -> None:
+        """Name the code of an imported run, which is added to the draft only on request."""
+        code = "; ".join(describe_code(withheld))
+        self._context.notices.offer(
+            f"{title} was imported. Code that it names is left out, because it would run as you:"
+            f" {code}",
+            "Use this code",
+            lambda: self._context.training.duplicate_run(restore_code(config, withheld), title),
+            tone="warning",
+            topic="imported-code",
+        )
 
     def show_keys(self) -> None:
         self._show_settings(_KEYS_TOPIC)

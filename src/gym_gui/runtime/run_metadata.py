@@ -59,8 +59,15 @@ class RunMetadata:
 
     @property
     def can_record_steps(self) -> bool:
-        """The worker can report steps if the configuration enables them."""
-        return self.descriptor is not None and self.descriptor.supports.minimal_telemetry
+        """The worker can report steps if the configuration enables them.
+
+        False for an imported run that names code, which is not run without consent.
+        """
+        return (
+            self.descriptor is not None
+            and self.descriptor.supports.minimal_telemetry
+            and not json.loads(self.details.withheld_json)
+        )
 
     @property
     def has_tensorboard(self) -> bool:

@@ -12,12 +12,14 @@ from mosaic.cli.completion import complete_environments
 from mosaic.cli.connection import connect
 from mosaic.cli.formatting import short_id
 from mosaic.cli.options import (
+    IMPORTED_CODE_REMEDY,
     detach_option,
     env_args_option,
     extras_option,
     force_option,
     frames_option,
     home_option,
+    imported_code_option,
     json_option,
     name_option,
     path_option,
@@ -28,6 +30,7 @@ from mosaic.cli.preflight import confirm_preflight, rejected_document
 from mosaic.cli.render import print_json, print_message
 from mosaic.cli.watch import print_result, watch_run
 from mosaic.client.sessions.actor_descriptors import is_script_model, script_model_error
+from mosaic.contract.imported_code import reusable_config
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.storage import CheckpointRecord
@@ -92,6 +95,7 @@ class SeedList(click.ParamType[tuple[int, ...]]):
 )
 @extras_option
 @path_option
+@imported_code_option
 @name_option
 @frames_option
 @force_option
@@ -137,11 +141,13 @@ def _config(
     settings: Sequence[str],
     extras: Sequence[str],
     path: Sequence[str],
+    use_imported_code: bool,
     name: str | None,
     frames: bool,
 ) -> TrainRunConfig:
     """Build the run's configuration: that of the training unless options override it."""
-    trained = _training_config(client, checkpoint)
+    # With --path the user replaces the folders of the training.
+    trained = _training_config(client, checkpoint, use_imported_code, ignore_code=bool(path))
     target_env = env_id or checkpoint.env_id
     if not target_env:
         raise click.UsageError(
@@ -186,9 +192,19 @@ def _bundle(trained: TrainRunConfig | None, extras: Sequence[str]) -> dict[str, 
 
 
 def _training_config(
-    client: "TrainerClient", checkpoint: CheckpointRecord
+    client: "TrainerClient",
+    checkpoint: CheckpointRecord,
+    use_imported_code: bool,
+    *,
+    ignore_code: bool,
 ) -> TrainRunConfig | None:
-    """Return the configuration of the run that saved it; None if it was imported."""
+    """Return the configuration of the run that saved it; None if it was imported without one."""
     if not checkpoint.run_id:
         return None
-    return load_run_config(client.run(checkpoint.run_id).config_json)
+    details = client.run(checkpoint.run_id)
+    if ignore_code and not use_imported_code:
+        return load_run_config(details.config_json)
+    remedy = f"{IMPORTED_CODE_REMEDY} Or pass your own folders with --path."
+    return load_run_config(
+        reusable_config(details, use_imported_code=use_imported_code, remedy=remedy)
+    )

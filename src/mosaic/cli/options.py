@@ -62,6 +62,12 @@ frames_option = click.option("--frames", is_flag=True, help="Render frames for l
 path_option = click.option(
     "--path", multiple=True, metavar="DIR", help="Folder with your own modules; repeatable."
 )
+imported_code_option = click.option(
+    "--use-imported-code",
+    is_flag=True,
+    help="Run code that the configuration of an imported run names.",
+)
+IMPORTED_CODE_REMEDY = "Check that code, then pass --use-imported-code."
 preset_option = click.option(
     "--preset",
     metavar="NAME|FILE",

@@ -21,6 +21,7 @@ from mosaic.cli.options import (
     extras_option,
     force_option,
     home_option,
+    imported_code_option,
     json_option,
     name_option,
     path_option,
@@ -192,6 +193,7 @@ _SEARCH_FIELDS = tuple(field.name for field in msgspec.structs.fields(SearchOpti
     shell_complete=complete_runs,
     help="Continue this sweep.",
 )
+@imported_code_option
 @force_option
 @detach_option
 @json_option
@@ -205,6 +207,7 @@ def start(
     force: bool,
     detach: bool,
     as_json: bool,
+    use_imported_code: bool,
     **options: Any,
 ) -> int:
     """Start a search for the best hyperparameters of WORKER; every trial is a separate run.
@@ -222,7 +225,9 @@ def start(
         _check_resume_options(worker, preset_name, options)
     with connect(home, start=True) as client:
         if resume is not None:
-            request = resumed_sweep(client, resume, search, sweep_settings)
+            request = resumed_sweep(
+                client, resume, search, sweep_settings, use_imported_code=use_imported_code
+            )
         else:
             space = SpaceOptions(
                 searches=options.pop("searches"), space_file=options.pop("space_file")

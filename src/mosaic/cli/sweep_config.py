@@ -9,6 +9,7 @@ import msgspec
 
 from mosaic.cli.assignments import parse_assignments, parse_parameters
 from mosaic.cli.connection import describe_worker
+from mosaic.cli.options import IMPORTED_CODE_REMEDY
 from mosaic.cli.train_config import TrainOptions, build_config
 from mosaic.client.presets import load_preset
 from mosaic.client.run_reference import LAST
@@ -20,6 +21,7 @@ from mosaic.client.sweeps.search_space import (
 from mosaic.client.sweeps.space_input import parse_search_options, read_search_space_file
 from mosaic.client.sweeps.sweep_plan import SWEEP_ALGORITHM, SWEEP_WORKER, make_sweep_config
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
+from mosaic.contract.imported_code import reusable_config
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.runs import RunQuery
@@ -91,11 +93,18 @@ def new_sweep(
 
 
 def resumed_sweep(
-    client: "TrainerClient", reference: str, search: SearchOptions, settings: tuple[str, ...]
+    client: "TrainerClient",
+    reference: str,
+    search: SearchOptions,
+    settings: tuple[str, ...],
+    *,
+    use_imported_code: bool = False,
 ) -> SweepRequest:
     """Build a sweep that continues an earlier one."""
     earlier = client.run(find_sweep(client, reference))
-    config = load_run_config(earlier.config_json)
+    config = load_run_config(
+        reusable_config(earlier, use_imported_code=use_imported_code, remedy=IMPORTED_CODE_REMEDY)
+    )
     if config.worker != SWEEP_WORKER:
         raise click.UsageError(f"Run {earlier.run.run_id} is not a sweep.")
     if not earlier.run.state.is_final:

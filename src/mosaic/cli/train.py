@@ -22,6 +22,7 @@ from mosaic.cli.options import (
     force_option,
     frames_option,
     home_option,
+    imported_code_option,
     json_option,
     name_option,
     path_option,
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     shell_complete=complete_runs,
     help="Continue that run from its checkpoint; options override its configuration.",
 )
+@imported_code_option
 @click.option(
     "--telemetry",
     type=click.Choice(["auto", "all", "sampled", "columns", "off"]),
@@ -156,6 +158,7 @@ def train(
     detach: bool,
     as_json: bool,
     resume: str | None,
+    use_imported_code: bool,
     **options: Any,
 ) -> int:
     """Start a training run of WORKER and watch it until it finishes.
@@ -168,7 +171,7 @@ def train(
     base = load_preset(home, preset) if preset else None
     with connect(home, start=True) as client:
         if resume:
-            base = resumed_document(client, resume, worker)
+            base = resumed_document(client, resume, worker, use_imported_code=use_imported_code)
         train_options = TrainOptions(**options)
         if train_options.warm_start:
             checkpoint = find_checkpoint(client, train_options.warm_start).checkpoint_id

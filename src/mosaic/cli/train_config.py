@@ -10,8 +10,9 @@ import msgspec
 
 from mosaic.cli.assignments import parse_assignments, parse_json_or_text, parse_parameters
 from mosaic.cli.checkpoint_reference import find_checkpoint
-from mosaic.cli.options import resolve_folders
+from mosaic.cli.options import IMPORTED_CODE_REMEDY, resolve_folders
 from mosaic.contract.descriptor import Algorithm, WorkerDescriptor, validate_params
+from mosaic.contract.imported_code import reusable_config
 from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config
 from mosaic.contract.text_types import Name
 
@@ -110,7 +111,9 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return stripped
 
 
-def resumed_document(client: "TrainerClient", reference: str, worker: str) -> dict[str, Any]:
+def resumed_document(
+    client: "TrainerClient", reference: str, worker: str, *, use_imported_code: bool = False
+) -> dict[str, Any]:
     """Return the configuration that continues a run from its newest or the given checkpoint."""
     checkpoint = find_checkpoint(client, reference)
     if not checkpoint.run_id:
@@ -118,7 +121,11 @@ def resumed_document(client: "TrainerClient", reference: str, worker: str) -> di
             f"{reference} was imported, so there is no run to resume."
             f" Start a new run from it: --warm-start {checkpoint.checkpoint_id}."
         )
-    document: dict[str, Any] = msgspec.json.decode(client.run(checkpoint.run_id).config_json)
+    document = reusable_config(
+        client.run(checkpoint.run_id),
+        use_imported_code=use_imported_code,
+        remedy=IMPORTED_CODE_REMEDY,
+    )
     if document["worker"] != worker:
         raise click.UsageError(
             f"{reference} is a run of {document['worker']}, not of {worker}."

@@ -84,6 +84,11 @@ class RunDirectory:
         return self.records / "started.json"
 
     @property
+    def imported(self) -> Path:
+        """Exists if the run was imported. Written by the importer, never taken from an archive."""
+        return self.path / "imported.json"
+
+    @property
     def launch(self) -> Path:
         """Command line and bundle of the run."""
         return self.path / "launch.json"

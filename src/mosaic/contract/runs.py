@@ -64,6 +64,8 @@ class RunRecord(msgspec.Struct, kw_only=True, frozen=True):
     parent_run: str | None = None
     warnings: tuple[str, ...] = ()
     digest: RunStats = RunStats()
+    imported: bool = False
+    """From an archive: code that it names is not run without consent."""
 
 
 class StateChange(msgspec.Struct, kw_only=True, frozen=True):
@@ -102,6 +104,9 @@ class RunDetails(msgspec.Struct, kw_only=True, frozen=True):
     """In a final state: the last 50 lines of the run's output."""
     directory: str = ""
     queue_position: int | None = None
+    withheld_json: bytes = b"{}"
+    """Of an imported run: the code that its configuration names, which `config_json` omits;
+    `mosaic.contract.imported_code` restores it after a user has agreed."""
 
 
 class RunQuery(msgspec.Struct, kw_only=True, frozen=True):

@@ -5,11 +5,10 @@ import hashlib
 import io
 import json
 import random
-import sqlite3
 import tarfile
 import zlib
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -336,23 +335,20 @@ def test_a_broken_record_of_a_process(refused: Callable[..., str], name: str) ->
     assert "record of its process" in refused(archive_with((f"{RUN_ID}/{name}", b'{"pid": "x"}')))
 
 
-def test_a_file_that_is_not_a_store(refused: Callable[..., str], tmp_path: Path) -> None:
-    """A database with something of its own to do when it is read is rejected."""
-    assert "cannot be read" in refused(archive_with((f"{RUN_ID}/telemetry.db", b"x" * 5000)))
-    for statement in ("CREATE TABLE t (n)", "CREATE VIEW event AS SELECT 1"):
-        path = tmp_path / "var" / "store.db"
-        with closing(sqlite3.connect(path)) as store:
-            store.execute(
-                "PRAGMA application_id = 0x4D4F5341" if "VIEW" in statement else "SELECT 1"
-            )
-            store.execute(statement)
-            store.commit()
-        data = archive_with((f"{RUN_ID}/telemetry.db", path.read_bytes()))
-        path.unlink()
-        assert "not a store" in refused(data)
-    with closing(sqlite3.connect(path)) as store:
-        store.execute("PRAGMA user_version = 99")
-    assert "later version" in refused(archive_with((f"{RUN_ID}/telemetry.db", path.read_bytes())))
+def test_the_store_of_an_archive_is_not_used(home: Home) -> None:
+    """Whatever is in it: the store and the rejects are built from the spool."""
+    members = [(f"{RUN_ID}/{name}", b"x" * 5000) for name in ("telemetry.db", "rejects.jsonl")]
+    run = home.run(import_run(home, iter([archive_with(*members)])).run_id)
+    assert not run.store.exists()
+    assert not run.rejects.exists()
+
+
+def test_the_mark_of_an_import_is_not_taken_from_the_archive(home: Home) -> None:
+    """An archive cannot pretend that it was never imported, or describe the import."""
+    run = home.run(
+        import_run(home, iter([archive_with((f"{RUN_ID}/imported.json", b"{}"))])).run_id
+    )
+    assert json.loads(run.imported.read_bytes())["exported_by"] == "0.1.0"
 
 
 def test_what_belongs_to_processes_is_not_unpacked(home: Home) -> None:
@@ -361,7 +357,7 @@ def test_what_belongs_to_processes_is_not_unpacked(home: Home) -> None:
     members = [(f"{RUN_ID}/{name}", b"x") for name in names]
     import_run(home, iter([archive_with(*members)]))
     left = {path.name for path in home.run(RUN_ID).path.rglob("*") if path.is_file()}
-    assert left == {"config.json", "exit.json"}
+    assert left == {"config.json", "exit.json", "imported.json"}
 
 
 def test_odd_times_do_not_fail(home: Home) -> None:

@@ -81,7 +81,7 @@ def files_of(run: RunDirectory) -> dict[str, bytes]:
 
 
 def test_a_run_comes_back_whole(full_run: RunDirectory, elsewhere: Home) -> None:
-    """Every file, its time, the store's content and what the daemon knew of the run survive."""
+    """Every file, its time, the telemetry and what the daemon knew of the run survive."""
     os.utime(full_run.path / "checkpoints/policy.pt", (1.6e9, 1.6e9))
     record = record_of(full_run, RunState.SUCCEEDED)
     imported = import_run(elsewhere, export_run(full_run, record))
@@ -90,10 +90,12 @@ def test_a_run_comes_back_whole(full_run: RunDirectory, elsewhere: Home) -> None
     assert imported.record == record
     there = elsewhere.run(full_run.run_id)
     before, after = files_of(full_run), files_of(there)
-    for name in ("telemetry.db", "telemetry.db-wal", "telemetry.db-shm"):
+    for name in ("telemetry.db", "telemetry.db-wal", "telemetry.db-shm", "rejects.jsonl"):
         before.pop(name, None)
-        after.pop(name, None)
+    assert after.pop("imported.json")
     assert after == before
+    with TelemetryService(there) as service:
+        assert service.finish()
     assert (there.path / "checkpoints/policy.pt").stat().st_mtime == 1.6e9
     with TelemetryReader(full_run) as old, TelemetryReader(there) as new:
         assert new.stats() == old.stats()
@@ -187,6 +189,8 @@ def test_a_live_run_is_exported_as_it_is(run: RunDirectory, elsewhere: Home) -> 
         imported = import_run(elsewhere, iter([first, *parts]))
     there = elsewhere.run(imported.run_id)
     assert there.spool.read_bytes().count(b"\n") == 500
+    with TelemetryService(there) as service:
+        assert service.finish()
     with TelemetryReader(there) as reader:
         assert reader.stats().steps == 500
 

@@ -376,6 +376,7 @@ class RunRecord(_message.Message):
     PARENT_RUN_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    IMPORTED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     name: _builtins.str
     worker: _builtins.str
@@ -394,6 +395,8 @@ class RunRecord(_message.Message):
     note: _builtins.str
     archived: _builtins.bool
     parent_run: _builtins.str
+    imported: _builtins.bool
+    """its code is not run without consent"""
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -424,10 +427,11 @@ class RunRecord(_message.Message):
         parent_run: _builtins.str | None = ...,
         warnings: _abc.Iterable[_builtins.str] | None = ...,
         digest: Global___RunDigest | None = ...,
+        imported: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_ended_at", b"_ended_at", "_exit_code", b"_exit_code", "_parent_run", b"_parent_run", "_started_at", b"_started_at", "digest", b"digest", "ended_at", b"ended_at", "exit_code", b"exit_code", "parent_run", b"parent_run", "started_at", b"started_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ended_at", b"_ended_at", "_exit_code", b"_exit_code", "_parent_run", b"_parent_run", "_started_at", b"_started_at", "algo", b"algo", "archived", b"archived", "created_at", b"created_at", "digest", b"digest", "ended_at", b"ended_at", "env_id", b"env_id", "exit_code", b"exit_code", "mode", b"mode", "name", b"name", "note", b"note", "parent_run", b"parent_run", "priority", b"priority", "reason", b"reason", "remedy", b"remedy", "run_id", b"run_id", "seed", b"seed", "started_at", b"started_at", "state", b"state", "tags", b"tags", "warnings", b"warnings", "worker", b"worker"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ended_at", b"_ended_at", "_exit_code", b"_exit_code", "_parent_run", b"_parent_run", "_started_at", b"_started_at", "algo", b"algo", "archived", b"archived", "created_at", b"created_at", "digest", b"digest", "ended_at", b"ended_at", "env_id", b"env_id", "exit_code", b"exit_code", "imported", b"imported", "mode", b"mode", "name", b"name", "note", b"note", "parent_run", b"parent_run", "priority", b"priority", "reason", b"reason", "remedy", b"remedy", "run_id", b"run_id", "seed", b"seed", "started_at", b"started_at", "state", b"state", "tags", b"tags", "warnings", b"warnings", "worker", b"worker"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__ended_at: _TypeAlias = _typing.Literal["ended_at"]  # noqa: Y015
     _WhichOneofArgType__ended_at: _TypeAlias = _typing.Literal["_ended_at", b"_ended_at"]  # noqa: Y015
@@ -551,6 +555,7 @@ class RunDetails(_message.Message):
     OUTPUT_TAIL_FIELD_NUMBER: _builtins.int
     DIRECTORY_FIELD_NUMBER: _builtins.int
     QUEUE_POSITION_FIELD_NUMBER: _builtins.int
+    WITHHELD_JSON_FIELD_NUMBER: _builtins.int
     config_json: _builtins.bytes
     resolved_json: _builtins.bytes
     """the worker's `config` event: every resolved value"""
@@ -558,6 +563,8 @@ class RunDetails(_message.Message):
     directory: _builtins.str
     """relative to the home"""
     queue_position: _builtins.int
+    withheld_json: _builtins.bytes
+    """of an imported run: the code that its configuration names"""
     @_builtins.property
     def run(self) -> Global___RunRecord: ...
     @_builtins.property
@@ -581,10 +588,11 @@ class RunDetails(_message.Message):
         output_tail: _abc.Iterable[_builtins.str] | None = ...,
         directory: _builtins.str = ...,
         queue_position: _builtins.int | None = ...,
+        withheld_json: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_bundle", b"_bundle", "_queue_position", b"_queue_position", "_resolved_json", b"_resolved_json", "bundle", b"bundle", "queue_position", b"queue_position", "resolved_json", b"resolved_json", "run", b"run"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bundle", b"_bundle", "_queue_position", b"_queue_position", "_resolved_json", b"_resolved_json", "bundle", b"bundle", "command", b"command", "config_json", b"config_json", "directory", b"directory", "history", b"history", "manifest_json", b"manifest_json", "output_tail", b"output_tail", "queue_position", b"queue_position", "resolved_json", b"resolved_json", "run", b"run"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bundle", b"_bundle", "_queue_position", b"_queue_position", "_resolved_json", b"_resolved_json", "bundle", b"bundle", "command", b"command", "config_json", b"config_json", "directory", b"directory", "history", b"history", "manifest_json", b"manifest_json", "output_tail", b"output_tail", "queue_position", b"queue_position", "resolved_json", b"resolved_json", "run", b"run", "withheld_json", b"withheld_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bundle: _TypeAlias = _typing.Literal["bundle"]  # noqa: Y015
     _WhichOneofArgType__bundle: _TypeAlias = _typing.Literal["_bundle", b"_bundle"]  # noqa: Y015

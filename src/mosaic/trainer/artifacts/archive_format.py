@@ -34,6 +34,9 @@ MIN_FREE_BYTES = 64 << 20
 MAX_DEPTH = 64
 _MAX_NAME_BYTES = 255
 _PROCESS_FILES = frozenset({"control", "frames", "supervisor.lock"})
+_DERIVED_FILES = frozenset({"telemetry.db", "rejects.jsonl"})
+_IMPORTED_MARK = "imported.json"
+"""Written by each import; an archive has none, and one in an archive is ignored."""
 _TEMPORARY = ("*.tmp", "*.part", "*.partial", "*.swp", "*~", ".partial-*", ".frames-*")
 # Documents are replaced by renaming `.<name>.<eight letters>`.
 _UNFINISHED_DOCUMENT = re.compile(r"\.[a-z]+\.json\.\w{8}")
@@ -141,11 +144,17 @@ def is_packable(path: str) -> bool:
     )
 
 
+def is_derived(path: str) -> bool:
+    """Whether the file is built from the spool. Never taken from an archive, but built again."""
+    return path in _DERIVED_FILES
+
+
 def is_excluded(path: str) -> bool:
     """Whether the file belongs to live processes, is unfinished, or may contain a secret."""
     name = path.rpartition("/")[2]
     return (
         path in _PROCESS_FILES
+        or path == _IMPORTED_MARK
         or any(fnmatchcase(name, pattern) for pattern in (*_TEMPORARY, *_DATABASE_FILES, *_SECRETS))
         or _UNFINISHED_DOCUMENT.fullmatch(name) is not None
         or is_secret_name(name.partition(".")[0])

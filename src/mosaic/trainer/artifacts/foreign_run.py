@@ -1,7 +1,6 @@
 """Validating an imported run, and marking it as finished."""
 
-import sqlite3
-from contextlib import closing
+import time
 
 import msgspec
 
@@ -12,7 +11,6 @@ from mosaic.contract.process_records import ExitRecord, StartedRecord
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.telemetry.database import APPLICATION_ID, MIGRATIONS
 from mosaic.trainer.artifacts.archive_format import MAX_HEADER_BYTES, ArchiveError, ArchiveHeader
 from mosaic.trainer.registry import text_rules
 
@@ -32,29 +30,6 @@ def read_config(run: RunDirectory) -> TrainRunConfig:
         return load_run_config(data)
     except UserError as error:
         raise ArchiveError(f"Its config.json is invalid: {error.message}") from error
-
-
-def check_store(run: RunDirectory) -> None:
-    """Raise `ArchiveError` for a store that this program would not have written."""
-    if not run.store.is_file() or run.store.stat().st_size == 0:
-        return
-    address = f"{run.store.absolute().as_uri()}?mode=ro&immutable=1"
-    try:
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            active_objects = connection.execute(
-                "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')"
-            ).fetchone()[0]
-    except sqlite3.Error as error:
-        raise ArchiveError(f"Its store {run.store.name} cannot be read: {error}.") from error
-    if version > len(MIGRATIONS):
-        raise ArchiveError(
-            "Its store was written by a later version of MOSAIC.",
-            remedy="Use that version, or a newer one, to import it.",
-        )
-    if application_id != APPLICATION_ID or active_objects:
-        raise ArchiveError(f"Its {run.store.name} is not a store of a run.")
 
 
 def check_record(header: ArchiveHeader) -> None:
@@ -114,3 +89,17 @@ def mark_finished(run: RunDirectory, header: ArchiveHeader) -> RunRecord | None:
     return msgspec.structs.replace(
         record, state=state, reason=_UNKNOWN_END, ended_at=record.ended_at or header.exported_at
     )
+
+
+class ImportedMark(msgspec.Struct, kw_only=True, frozen=True):
+    """`imported.json`: says that the directory is from an archive, also to a rebuilt registry."""
+
+    imported_at: float
+    exported_by: str
+    """The version of MOSAIC in the header of the archive."""
+
+
+def mark_imported(run: RunDirectory, header: ArchiveHeader) -> None:
+    """Written here, never taken from the archive: its code is not run without consent."""
+    mark = ImportedMark(imported_at=time.time(), exported_by=header.mosaic[:100])
+    write_atomically(run.imported, msgspec.json.encode(mark) + b"\n")

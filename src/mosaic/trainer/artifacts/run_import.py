@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.atomic_file import sync_folder, sync_tree, write_atomically
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.run_config import TrainRunConfig, to_json
@@ -40,13 +40,14 @@ from mosaic.trainer.artifacts.archive_format import (
     FileSum,
     NoRoomError,
     RunDirectoryExistsError,
+    is_derived,
     is_excluded,
     is_packable,
 )
 from mosaic.trainer.artifacts.foreign_run import (
     check_record,
-    check_store,
     mark_finished,
+    mark_imported,
     read_config,
 )
 from mosaic.trainer.artifacts.run_removal import IMPORTING, remove_folder
@@ -75,8 +76,9 @@ def import_run(home: Home, parts: Iterator[bytes], max_bytes: int = MAX_BYTES) -
         header = _unpack_stream(home, folder, parts, max_bytes)
         unpacked = RunDirectory(folder)
         config = read_config(unpacked)
-        check_store(unpacked)
         record = mark_finished(unpacked, header)
+        mark_imported(unpacked, header)
+        sync_tree(folder)  # a power failure after the rename must not leave empty files
         _move_to_home(home, folder, header.run_id)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -193,7 +195,7 @@ class _Unpacker:
         digest = hashlib.sha256()
         if path in self._sums:
             raise ArchiveError(f"{_quote(member.name)} is in it twice.")
-        if is_excluded(path):
+        if is_excluded(path) or is_derived(path):
             for block in archive.content():
                 digest.update(block)
         else:
@@ -249,6 +251,7 @@ def _decode(name: str, data: bytes, kind: type[_Document]) -> _Document:
 def _move_to_home(home: Home, folder: Path, run_id: str) -> None:
     try:
         folder.rename(home.run(run_id).path)
+        sync_folder(home.runs)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
             raise RunDirectoryExistsError(run_id) from error

@@ -86,14 +86,16 @@ def insert_run(
     request_id: str,
     created_at: float,
     new: NewState,
+    *,
+    imported: bool = False,
 ) -> None:
     connection = change.connection
     if fetch_record(connection, run_id) is not None:
         raise RunExistsError(run_id)
     key = connection.execute(
         "INSERT INTO run (run_id, request_id, name, worker, mode, algo, env_id, seed, state,"
-        " reason, remedy, created_at, priority, parent_run)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)",
+        " reason, remedy, created_at, priority, parent_run, imported)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?, ?)",
         (
             run_id,
             request_id or None,
@@ -107,6 +109,7 @@ def insert_run(
             created_at,
             config.priority,
             config.parent_run,
+            imported,
         ),
     ).lastrowid
     connection.execute("INSERT INTO run_digest (run) VALUES (?)", (key,))

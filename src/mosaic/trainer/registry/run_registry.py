@@ -98,6 +98,7 @@ class RunRegistry:
         output_tail: Sequence[str] = (),
         started_at: float | None = None,
         ended_at: float | None = None,
+        imported: bool = False,
     ) -> RunRecord:
         """Add a run, or return the one that the same `request_id` created before.
 
@@ -125,6 +126,7 @@ class RunRegistry:
                     started_at=started_at,
                     ended_at=ended_at,
                 ),
+                imported=imported,
             )
             return change.existing(run_id)[1]
 

@@ -13,17 +13,20 @@ from typing import Any
 
 import msgspec
 
+from mosaic.contract.ids import is_ulid, ulid_time_ms
+from mosaic.contract.imported_code import withhold_code
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import BundleUse, RunDetails, RunRecord, RunStats, StateChange
 
 _RUN_COLUMNS = (
     "run_id, name, worker, mode, algo, env_id, seed, state, reason, remedy, exit_code,"
-    " created_at, started_at, ended_at, priority, note, archived, parent_run, warnings"
+    " created_at, started_at, ended_at, priority, note, archived, parent_run, warnings, imported"
 )
 _RUN_FIELDS = tuple(_RUN_COLUMNS.replace(",", " ").split())
 _DIGEST_FIELDS = RunStats.__struct_fields__
 _NAN = "NaN"
+_MAX_INT32 = (1 << 31) - 1
 _TEXT_IN_DIGEST = _DIGEST_FIELDS.index("progress_unit")
 
 _SELECT = (
@@ -51,7 +54,7 @@ def fetch_records(
     """The runs that `where` (a WHERE clause and what may follow it) selects, in its order."""
     rows = connection.execute(_SELECT + where, parameters).fetchall()
     tags = _tags_of(connection, [row[0] for row in rows])
-    return [(row[0], _record(row, tags.get(row[0], ()))) for row in rows]
+    return [(row[0], _readable_record(row, tags.get(row[0], ()))) for row in rows]
 
 
 def fetch_record(connection: sqlite3.Connection, run_id: str) -> Keyed | None:
@@ -77,6 +80,11 @@ def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | N
         " WHERE run = ?",
         (key,),
     ).fetchone()
+    withheld: dict[str, Any] = {}
+    if record.imported:
+        safe_config, withheld = withhold_code(msgspec.json.decode(config))
+        config = msgspec.json.encode(safe_config)
+        bundle = None  # an archive must not choose the Python that runs
     history = connection.execute(
         "SELECT state, t, reason FROM state_change WHERE run = ? ORDER BY seq", (key,)
     )
@@ -93,6 +101,7 @@ def fetch_details(connection: sqlite3.Connection, run_id: str) -> RunDetails | N
         output_tail=decode_texts(tail),
         directory=Home(Path()).run(run_id).path.as_posix(),
         queue_position=_queue_position(connection, key, record),
+        withheld_json=msgspec.json.encode(withheld),
     )
 
 
@@ -143,19 +152,57 @@ def fold_case(text: str) -> str:
     return text.casefold()
 
 
-def _record(row: tuple[Any, ...], tags: tuple[str, ...]) -> RunRecord:
+def _readable_record(row: tuple[Any, ...], tags: tuple[str, ...]) -> RunRecord:
+    """The record; a row with a value of another type is shown as damaged, and fails no list."""
     fields = dict(zip(_RUN_FIELDS, row[1:], strict=False))
-    fields["state"] = RunState(fields["state"])
-    fields["archived"] = bool(fields["archived"])
-    fields["warnings"] = decode_texts(fields["warnings"])
-    digest = row[1 + len(_RUN_FIELDS) :]
-    if _NAN in digest:
-        digest = tuple(
+    try:
+        record = msgspec.convert({**fields, **_decoded(fields), "tags": tags}, RunRecord)
+        _check_ranges(record)
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        return _damaged_record(str(fields["run_id"]), tags, error)
+    try:
+        return msgspec.structs.replace(record, digest=_stats(row[1 + len(_RUN_FIELDS) :]))
+    except msgspec.ValidationError as error:
+        warning = f"Its statistics in the registry are damaged: {error}."
+        return msgspec.structs.replace(record, warnings=(*record.warnings, warning))
+
+
+def _decoded(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that SQLite stores as another type."""
+    return {
+        "archived": bool(fields["archived"]),
+        "imported": bool(fields["imported"]),
+        "warnings": decode_texts(fields["warnings"]),
+    }
+
+
+def _check_ranges(record: RunRecord) -> None:
+    for name in ("exit_code", "priority"):
+        if not -_MAX_INT32 <= (getattr(record, name) or 0) <= _MAX_INT32:
+            raise ValueError(f"`{name}` is out of range")
+
+
+def _stats(values: tuple[Any, ...]) -> RunStats:
+    if _NAN in values:
+        values = tuple(
             math.nan if value == _NAN and index != _TEXT_IN_DIGEST else value
-            for index, value in enumerate(digest)
+            for index, value in enumerate(values)
         )
+    return msgspec.convert(dict(zip(_DIGEST_FIELDS, values, strict=True)), RunStats)
+
+
+def _damaged_record(run_id: str, tags: tuple[str, ...], error: Exception) -> RunRecord:
     return RunRecord(
-        **fields, tags=tags, digest=RunStats(**dict(zip(_DIGEST_FIELDS, digest, strict=True)))
+        run_id=run_id,
+        worker="",
+        mode="train",
+        env_id="",
+        seed=0,
+        state=RunState.LOST,
+        reason=f"Its row in the registry is damaged: {error}.",
+        remedy="Export its files if you need them (`mosaic runs export`), then delete the run.",
+        created_at=ulid_time_ms(run_id) / 1000 if is_ulid(run_id) else 0.0,
+        tags=tags,
     )
 
 

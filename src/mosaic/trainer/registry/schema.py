@@ -150,10 +150,19 @@ _ARTIFACT_INDEX = (
 
 _DISK_USE = ("ALTER TABLE run_digest ADD COLUMN disk_bytes INTEGER",)
 
+_IMPORTED_MARK = (
+    "ALTER TABLE run ADD COLUMN imported INTEGER NOT NULL DEFAULT 0",
+    # Only an imported run was started without a command of this home.
+    """
+    UPDATE run SET imported = 1 WHERE started_at IS NOT NULL
+        AND key IN (SELECT run FROM run_document WHERE command = '[]')
+    """,
+)
+
 Migration = Sequence[str]
 """The statements that lead from one version of the schema to the next."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX, _DISK_USE)
+MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX, _DISK_USE, _IMPORTED_MARK)
 """Applied in order; `user_version` counts how many a file has seen. Only ever appended to."""
 
 

@@ -47,6 +47,7 @@ def _add_row(services: RunServices, imported: ImportedRun) -> None:
         created_at=record.created_at if record else None,
         started_at=record.started_at if record else None,
         ended_at=record.ended_at if record else None,
+        imported=True,
     )
 
 

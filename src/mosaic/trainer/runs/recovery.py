@@ -5,6 +5,7 @@ after the loss of `trainer.db`. Called once, before anything is served.
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -162,12 +163,18 @@ class Recovery:
         except (UserError, OSError) as error:
             self._quarantine(run, f"config.json or a record of its process is invalid: {error}")
             return
+        imported = os.path.lexists(run.imported)
         created_at = ulid_time_ms(run.run_id) / 1000
         reason = "Found in the runs folder; it was not in the registry."
         if isinstance(process, NotStarted):
             remove_frames(run)
             self._registry.add(
-                run.run_id, config, state=RunState.LOST, reason=reason, created_at=created_at
+                run.run_id,
+                config,
+                state=RunState.LOST,
+                reason=reason,
+                created_at=created_at,
+                imported=imported,
             )
             return
         started = StartedRecord.read(run.started)
@@ -178,8 +185,10 @@ class Recovery:
             reason=reason,
             created_at=created_at,
             started_at=started.t if started else created_at,
+            imported=imported,
         )
-        launch = LaunchRecord.read(run.launch)
+        # The launch record of an imported run was written by the author of the archive.
+        launch = None if imported else LaunchRecord.read(run.launch)
         if launch is not None:
             self._registry.set_launch(run.run_id, launch.command, launch.bundle)
         self._result.to_reattach.append(record)

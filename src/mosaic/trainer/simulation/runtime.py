@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from mosaic.contract.errors import UserError
+from mosaic.contract.imported_code import describe_code
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, load_run_config
 from mosaic.contract.runs import BundleUse, RunDetails
@@ -51,11 +54,10 @@ def find_runtime(
             which = "its current code is used instead" if code else "the replay runs without it"
             warnings.append(f"The worker code of this run no longer exists; {which}.")
     folders = [*map(Path, load_run_config(details.config_json).python_path)]
-    if folders and use is None:
-        # The author of an archive could name a folder inside it.
-        named = ", ".join(map(str, folders))
-        warnings.append(f"The run was imported, so its own folders are not used: {named}.")
-        folders = []
+    if withheld := msgspec.json.decode(details.withheld_json):
+        warnings.append(
+            f"The run was imported, so its code is not used: {'; '.join(describe_code(withheld))}."
+        )
     if code is not None:
         folders.insert(0, code)
     if code is None or not (code / _HELPER).is_file():
