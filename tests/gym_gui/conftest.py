@@ -1,4 +1,4 @@
-"""The window's ground for tests: no display, a real daemon, and nothing left behind."""
+"""Fixtures for tests of the window: offscreen Qt, a real daemon, services."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,29 +17,28 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_collection import UiCollection
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.ui_watch import UiWatch
+from tests.gym_gui.ui_thread_monitor import UiThreadMonitor
 from tests.support.daemon import DaemonUnderTest
 from tests.support.daemon_pool import DaemonPool
 
-PATIENCE_MS = 60_000
-"""For what a busy machine may take, and longer than a call may that is then made again; waiting
-ends as soon as it has happened."""
+TIMEOUT_MS = 60_000
+"""For conditions on a busy machine; longer than the timeout of a call that is retried."""
 
 
 @pytest.fixture(autouse=True)
-def garbage_is_left_to_the_ui_thread(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
-    """As in the window: what earlier tests have left is not destroyed by a thread of this one."""
+def collect_on_ui_thread(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
+    """As in the window: garbage of earlier tests is not destroyed by a thread of this one."""
     collection = UiCollection()
     yield
     collection.close()
 
 
 @pytest.fixture(autouse=True)
-def ui_thread_is_never_held_up(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
-    """In any scenario: our code never waits on the UI thread, nor computes there until it shows."""
-    watch = UiWatch()
+def ui_thread_is_never_blocked(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001 - order
+    """Fail a test in which our code waits or computes too long on the UI thread."""
+    monitor = UiThreadMonitor()
     yield
-    blocks = watch.stop()
+    blocks = monitor.stop()
     assert not blocks, "\n".join(blocks)
 
 
@@ -54,35 +53,35 @@ def notices() -> Notices:
 
 
 @pytest.fixture
-def tasks(qapp: QApplication) -> Iterator[Tasks]:  # noqa: ARG001 - it needs an event loop
-    made = Tasks()
-    yield made
-    made.close()
-    made.join()
+def tasks(qapp: QApplication) -> Iterator[Tasks]:  # noqa: ARG001 - needs an event loop
+    tasks = Tasks()
+    yield tasks
+    tasks.close()
+    tasks.join()
 
 
 @pytest.fixture
-def ticker(qapp: QApplication) -> Iterator[UiTicker]:  # noqa: ARG001 - it needs an event loop
-    made = UiTicker()
-    yield made
-    made.close()
+def ticker(qapp: QApplication) -> Iterator[UiTicker]:  # noqa: ARG001 - needs an event loop
+    ticker = UiTicker()
+    yield ticker
+    ticker.close()
 
 
 @pytest.fixture
 def daemon(
     daemon_pool: DaemonPool, give_session_bundle: Callable[[Home], None]
 ) -> Iterator[DaemonUnderTest]:
-    """A daemon that serves, with the bundle that environments are played in."""
+    """A running daemon, with the bundle of the session worker."""
     with daemon_pool.daemon(("session_worker",), give_session_bundle) as under_test:
         yield under_test
 
 
 @pytest.fixture
 def link(daemon: DaemonUnderTest, qtbot: QtBot) -> Iterator[TrainerLink]:
-    """Connected to the daemon."""
-    made = TrainerLink(daemon.home)
-    with qtbot.waitSignal(made.connected, timeout=PATIENCE_MS):
-        made.open(start=False)
-    yield made
-    made.close()
-    assert made.join(10)
+    """A link that is connected to the daemon."""
+    link = TrainerLink(daemon.home)
+    with qtbot.waitSignal(link.connected, timeout=TIMEOUT_MS):
+        link.open(start=False)
+    yield link
+    link.close()
+    assert link.join(10)

@@ -26,8 +26,8 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.thinking_worker import EPISODES, STEPS, install_thinking_worker, thinking_run
+from tests.gym_gui.bdi_worker import EPISODES, STEPS, bdi_run_config, install_bdi_worker
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.process
 def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
     """Start a daemon with a worker that reports BDI events."""
     under_test = DaemonUnderTest(tmp_path)
-    install_thinking_worker(tmp_path / "workers", under_test.home, tabs=("beliefs",))
+    install_bdi_worker(tmp_path / "workers", under_test.home, tabs=("beliefs",))
     try:
         assert under_test.start().startswith("ready ")
         yield under_test
@@ -57,12 +57,12 @@ class PageUnderTest(SimpleNamespace):
     qtbot: QtBot
 
     def run(self, **params: Any) -> str:
-        run_id = self.link.client.submit(thinking_run(**params)).run_id
+        run_id = self.link.client.submit(bdi_run_config(**params)).run_id
         self.shown.select(run_id)
         return run_id
 
     def wait(self, condition: Any) -> None:
-        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(condition, timeout=TIMEOUT_MS)
 
     def wait_for_end(self) -> None:
         self.wait(lambda: self.shown.run is not None and self.shown.run.state is RunState.SUCCEEDED)
@@ -139,7 +139,7 @@ def test_states_of_a_run_and_of_its_replay(ui: PageUnderTest) -> None:
 
 def test_a_change_after_the_last_step_can_be_replayed(ui: PageUnderTest) -> None:
     """The row opens the last step, and that step marks the row."""
-    run_id = ui.run(thoughts=1)
+    run_id = ui.run(extra_changes=1)
     ui.wait_for_end()
     ui.wait(lambda: "learner" in ui.model.agents)
     ui.model.select_agent("learner")
@@ -152,21 +152,21 @@ def test_a_change_after_the_last_step_can_be_replayed(ui: PageUnderTest) -> None
     ui.replay.seek(position.step + 1)
     ui.wait(lambda: ui.model.position == position)
     assert [timeline.current_row, timeline.row(5).is_current] == [5, True]
-    ui.wait(lambda: "thought(1)" in {row.text for row in ui.beliefs})
+    ui.wait(lambda: "belief(1)" in {row.text for row in ui.beliefs})
 
 
 def test_a_thousand_changes_a_second(ui: PageUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest stay in memory; dropped ones are read again."""
     monkeypatch.setattr(bdi_history, "MAX_ENTRIES", 3_000)
-    run_id = ui.run(thoughts=4_000, pause_s=0.05)
+    run_id = ui.run(extra_changes=4_000, pause_s=0.05)
     ui.wait(lambda: "learner" in ui.model.agents)
     ui.model.select_agent("learner")
     ui.wait_for_end()
-    ui.wait(lambda: "thought(4000)" in ui.model.bdi_state.beliefs)
+    ui.wait(lambda: "belief(4000)" in ui.model.bdi_state.beliefs)
     assert ui.model.dropped > 0
     assert ui.model.timeline.rowCount() <= 3_000
     assert ui.page.timeline.count.text().startswith("the last ")
-    ui.page.timeline.search.setText("thought(3999)")
+    ui.page.timeline.search.setText("belief(3999)")
     assert ui.model.timeline.rowCount() == 2  # added and removed
     ui.replay.open(run_id, 0)
     ui.replay.seek(1)
@@ -183,7 +183,7 @@ def test_a_failed_read_is_displayed(ui: PageUnderTest, monkeypatch: pytest.Monke
     monkeypatch.setattr(bdi_history, "MAX_ENTRIES", 2_500)
     with monkeypatch.context() as broken:
         broken.setattr(bdi_history, "fetch_changes", _fail)
-        run_id = ui.run(thoughts=3_000)
+        run_id = ui.run(extra_changes=3_000)
         ui.wait(lambda: "learner" in ui.model.agents)
         ui.model.select_agent("learner")
         ui.wait_for_end()
@@ -208,7 +208,7 @@ def _fail(*_: object) -> NoReturn:
 def test_empty_states(ui: PageUnderTest) -> None:
     """No run, and a run without BDI events."""
     assert ui.page.empty._title.text() == "No run selected"
-    ui.run(is_silent=True)
+    ui.run(has_bdi=False)
     ui.wait(lambda: ui.page.empty._title.text() == "No BDI data in this run")
     assert not ui.page.shows_state
     run_id = ui.run()

@@ -13,8 +13,8 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_files import EventFileWriter
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 
 _RETURN = MetricKey("charts/episodic_return")
 
@@ -22,7 +22,7 @@ _RETURN = MetricKey("charts/episodic_return")
 @pytest.fixture
 def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
     link = TrainerLink(Home(tmp_path / "home"))
-    return ChartsModel(link, tasks, ticker, notices, Remembered())
+    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
 
 
 def _write(folder: Path, values: list[float]) -> None:
@@ -40,7 +40,7 @@ def test_each_subfolder_is_shown_like_a_run(
     model.set_smoothing(0.0)
     model.show_folder(tmp_path / "logs")
     qtbot.waitUntil(
-        lambda: sorted(model.titles.values()) == ["a", "b"], timeout=PATIENCE_MS
+        lambda: sorted(model.titles.values()) == ["a", "b"], timeout=TIMEOUT_MS
     )  # each folder is read by its own request
     assert model.phase == "ready"
     model.subscribe(_RETURN, None, 1.0, 320)
@@ -49,21 +49,21 @@ def test_each_subfolder_is_shown_like_a_run(
         plot_data = model.plot_data(_RETURN)
         return plot_data is not None and len(plot_data.runs) == 2
 
-    qtbot.waitUntil(has_two_curves, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_two_curves, timeout=TIMEOUT_MS)
     qtbot.waitUntil(
-        lambda: all(model.scores.score(run_id) for run_id in model.run_ids), timeout=PATIENCE_MS
+        lambda: all(model.scores.score(run_id) for run_id in model.run_ids), timeout=TIMEOUT_MS
     )
     first = model.scores.score(model.run_ids[0])
     assert first is not None
     assert (first.last, first.best, first.step) == (2.0, 3.0, 20)
     model.set_axis("time")
     model.subscribe(_RETURN, None, 1.0, 320)
-    qtbot.waitUntil(has_two_curves, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_two_curves, timeout=TIMEOUT_MS)
     plot_data = model.plot_data(_RETURN)
     assert plot_data is not None
     assert plot_data.x_range == (0.0, 2.0)
     model.save_points("points", [_RETURN])
-    qtbot.waitUntil(lambda: not model.exports.is_running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.exports.is_running, timeout=TIMEOUT_MS)
     assert len((model.exports.folder / "points.csv").read_text().splitlines()) == 1 + 5
 
 
@@ -74,6 +74,6 @@ def test_a_folder_without_event_files_is_reported(
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     model.show_folder(tmp_path)
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     assert "no event files" in posted[0].message
     assert model.phase == "empty"

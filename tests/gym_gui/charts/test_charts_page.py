@@ -19,8 +19,8 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_files import EventFileWriter
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -30,7 +30,7 @@ _RETURN = MetricKey("episode_return")
 
 @pytest.fixture
 def model(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, ticker, notices, Remembered())
+    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def page(model: ChartsModel, theme: ThemeModel, qtbot: QtBot) -> Iterator[Charts
 
 @pytest.fixture
 def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
-    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=TIMEOUT_MS)
 
 
 def _is_rendered(page: ChartsPage, model: ChartsModel, runs: int) -> bool:
@@ -97,7 +97,7 @@ def test_two_runs_in_one_chart(
     box = plot.getPlotItem().getViewBox()
     position = box.mapViewToScene(QPointF(plot_data.runs[0].x[8], plot_data.runs[0].y[8]))
     at = plot.mapFromScene(position)
-    with qtbot.waitSignal(page.episode_requested, timeout=PATIENCE_MS) as requested:
+    with qtbot.waitSignal(page.episode_requested, timeout=TIMEOUT_MS) as requested:
         QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
     # Episodes have ten steps, and each return has the step at which its episode ended.
     assert requested.args == [first, round(plot_data.runs[0].x[8]) // 10 - 1, 10]
@@ -229,7 +229,7 @@ def test_empty_and_failed_states(
 ) -> None:
     """Without a run one can be chosen; an unknown run is reported."""
     assert model.phase == "empty"
-    with qtbot.waitSignal(page.run_requested, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(page.run_requested, timeout=TIMEOUT_MS):
         page.empty.action_triggered.emit()
     model.show(["01HZZZZZZZZZZZZZZZZZZZZZZZ"])
     wait(lambda: model.phase == "failed")

@@ -16,7 +16,7 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.memory_settings import MemorySettings
 
 
 def test_largest_values_and_not_a_number(
@@ -29,7 +29,7 @@ def test_largest_values_and_not_a_number(
 ) -> None:
     """A loss that diverged in both directions, and one that is NaN everywhere."""
     link = TrainerLink(Home(tmp_path / "home"))
-    model = ChartsModel(link, tasks, ticker, notices, Remembered())
+    model = ChartsModel(link, tasks, ticker, notices, MemorySettings())
     plot = MetricPlot(MetricKey("losses/a"), model, theme)
     qtbot.addWidget(plot)
     plot.resize(300, 200)

@@ -16,15 +16,17 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_files import EventFileWriter
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 
 _COUNT = 200
 
 
 @pytest.fixture
 def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(TrainerLink(Home(tmp_path / "home")), tasks, ticker, notices, Remembered())
+    return ChartsModel(
+        TrainerLink(Home(tmp_path / "home")), tasks, ticker, notices, MemorySettings()
+    )
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_scroll_to_the_end_and_search(
     model.show_folder(tmp_path / "logs")
 
     def wait(condition: Callable[[], object]) -> None:
-        qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: bool(condition()), timeout=TIMEOUT_MS)
 
     wait(lambda: len(page.board.cards) == _COUNT)
     bar = page.board.verticalScrollBar()

@@ -19,8 +19,8 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def charts(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, ticker, notices, Remembered())
+    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def page(
 
 @pytest.fixture
 def wait(qtbot: QtBot) -> Callable[[Callable[[], object]], None]:
-    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE_MS)
+    return lambda condition: qtbot.waitUntil(lambda: bool(condition()), timeout=TIMEOUT_MS)
 
 
 def test_two_synchronized_episodes_with_the_same_seed(

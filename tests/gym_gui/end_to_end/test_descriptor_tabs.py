@@ -12,8 +12,8 @@ from gym_gui.app.screens import WorkerTab
 from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 from gym_gui.runtime.models.run_tabs import NO_RUN
 from mosaic.contract.layout import Home
+from tests.gym_gui.bdi_worker import bdi_run_config, install_bdi_worker
 from tests.gym_gui.end_to_end.window_driver import WindowDriver
-from tests.gym_gui.thinking_worker import install_thinking_worker, thinking_run
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -24,7 +24,7 @@ BELIEFS: WorkerTab = "beliefs"
 def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
     """A daemon with a worker that names an existing and an unknown tab."""
     under_test = DaemonUnderTest(tmp_path)
-    install_thinking_worker(tmp_path / "workers", under_test.home, tabs=("beliefs", "horoscope"))
+    install_bdi_worker(tmp_path / "workers", under_test.home, tabs=("beliefs", "prompts"))
     try:
         assert under_test.start().startswith("ready ")
         yield under_test
@@ -44,7 +44,7 @@ def test_a_worker_tab_follows_the_selected_run(
     assert centre.tabs.tabText(index) == "Beliefs"
     assert not centre.tabs.isTabVisible(index)
     other = daemon.submit(steps=20)
-    run_id = context.link.client.submit(thinking_run()).run_id
+    run_id = context.link.client.submit(bdi_run_config()).run_id
     driver.wait(lambda: context.models.runs.by_id(run_id) is not None)
     centre.show_tabs()
     context.navigation.show_run(run_id)
@@ -79,7 +79,7 @@ def test_the_command_of_a_worker_tab(
     context.commands.update()
     assert (action.isEnabled(), action.toolTip()) == (False, NO_RUN)
     other = daemon.submit(steps=20)
-    runs = [context.link.client.submit(thinking_run()).run_id for _ in range(2)]
+    runs = [context.link.client.submit(bdi_run_config()).run_id for _ in range(2)]
     centre.show_tabs()
     driver.select_run(other)
     context.commands.update()

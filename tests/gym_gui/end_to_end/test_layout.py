@@ -12,7 +12,7 @@ from PySide6.QtCore import QSize, Qt
 from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.gym_gui.end_to_end.conftest import reset_window_settings
 from tests.gym_gui.end_to_end.layout_check import find_faults
 from tests.gym_gui.end_to_end.screens import other_screens, session_screens
@@ -109,7 +109,7 @@ def test_nothing_is_clipped_at_scale_two(shared_daemon: DaemonUnderTest) -> None
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE_MS / 1000,
+        timeout=TIMEOUT_MS / 1000,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "2.0\n"

@@ -16,7 +16,7 @@ from gym_gui.play.view.play_bar import PlayBar
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runtime.models.theme_model import ThemeChoice
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.gym_gui.end_to_end.screens import is_complete
 
 ARROWS = {
@@ -28,7 +28,7 @@ ARROWS = {
 PATH_TO_GOAL = ("down", "down", "right", "right", "down", "right")
 """For FrozenLake's default map with `is_slippery=False`."""
 
-TRAINING_TIMEOUT_MS = 2 * PATIENCE_MS
+TRAINING_TIMEOUT_MS = 2 * TIMEOUT_MS
 """For a training run on a busy machine."""
 _EVENT_ROUNDS = 5
 """Iterations of the event loop until a layout is complete."""
@@ -183,14 +183,14 @@ class WindowDriver:
         """The texts of the visible labels."""
         return [label.text() for label in within.findChildren(QLabel) if label.isVisible()]
 
-    def wait(self, condition: Callable[[], object], timeout_ms: int = PATIENCE_MS) -> None:
+    def wait(self, condition: Callable[[], object], timeout_ms: int = TIMEOUT_MS) -> None:
         self._qtbot.waitUntil(lambda: bool(condition()), timeout=timeout_ms)
 
     def wait_idle(self) -> None:
         """Wait until all visible pages are created and laid out."""
         self.wait(lambda: is_complete(self.window))
         for _ in range(_EVENT_ROUNDS):
-            with self._qtbot.waitSignal(self._idle_timer.timeout, timeout=PATIENCE_MS):
+            with self._qtbot.waitSignal(self._idle_timer.timeout, timeout=TIMEOUT_MS):
                 self._idle_timer.start(0)
 
     def button(self, text: str, within: QWidget | None = None) -> QAbstractButton:

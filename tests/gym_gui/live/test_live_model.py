@@ -19,7 +19,7 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -46,17 +46,17 @@ def test_tab_follows_a_running_run(
     qtbot.addWidget(tab)
     run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=20)
     live.show(run_id)
-    qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: live.episodes.rowCount() > 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.step is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: live.episodes.rowCount() > 2, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=TIMEOUT_MS)
     assert tab._header._state.text() == "● running"
     daemon.kill()
-    qtbot.waitUntil(lambda: tab._header._state.text() == "? unknown", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: tab._header._state.text() == "? unknown", timeout=TIMEOUT_MS)
     before, step = live.episodes.rowCount(), live.step
     assert daemon.start().startswith("ready ")
-    qtbot.waitUntil(lambda: live.step is not step, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: live.episodes.rowCount() > before + 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: tab._header._state.text() == "● running", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.step is not step, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: live.episodes.rowCount() > before + 2, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: tab._header._state.text() == "● running", timeout=TIMEOUT_MS)
     live.show("")
     assert live.run is None
     assert live.episodes.rowCount() == 0
@@ -73,12 +73,12 @@ def test_newest_episode_stays_visible_when_a_run_ends(
     run_id = daemon.submit(steps=1_000_000, rate=400, episode_length=4)
     live.show(run_id)
     bar = tab.episodes.grid.verticalScrollBar()
-    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=TIMEOUT_MS)
     link.client.cancel(run_id, reason="stopped in the window")
-    qtbot.waitUntil(tab.banner.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(tab.banner.isVisible, timeout=TIMEOUT_MS)
     assert tab.banner.message == "This run is finished: stopped in the window."
     total = link.client.episodes_page(run_id, count=1).total
-    qtbot.waitUntil(lambda: live.episodes.rowCount() == total, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.episodes.rowCount() == total, timeout=TIMEOUT_MS)
     assert bar.value() == bar.maximum()
 
 
@@ -96,36 +96,36 @@ def test_tables_of_a_finished_run(
     view = EpisodesView(table, theme)
     qtbot.addWidget(view)
     live.show(run_id)
-    qtbot.waitUntil(lambda: table.rowCount() == 250, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 250, timeout=TIMEOUT_MS)
 
     def returns() -> list[float]:
         rows = [table.row_at(number) for number in range(min(5, table.rowCount()))]
         return [row.total_return for row in rows if row is not None]
 
     table.sort(EpisodeColumn.RETURN, Qt.SortOrder.DescendingOrder)
-    qtbot.waitUntil(lambda: len(returns()) == 5, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(returns()) == 5, timeout=TIMEOUT_MS)
     assert returns() == sorted(returns(), reverse=True)
     table.filter_return(returns()[3], None)
-    qtbot.waitUntil(lambda: table.rowCount() == 4, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 4, timeout=TIMEOUT_MS)
     assert view.bar._count.text() == "4 of 250 episodes"
     view.bar._filter.click()
     assert view.focusWidget() is view._status
     table.filter_status("truncated")
-    qtbot.waitUntil(lambda: not table.is_loading, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not table.is_loading, timeout=TIMEOUT_MS)
     assert table.rowCount() == 0
 
     live.pin_episode(17)
     steps = live.steps
     qtbot.waitUntil(
         lambda: steps.episode == 17 and steps.index(3, 0).data() != LOADING_TEXT,
-        timeout=PATIENCE_MS,
+        timeout=TIMEOUT_MS,
     )
     assert [steps.index(row, 0).data() for row in range(4)] == ["0", "1", "2", "3"]
     assert steps.as_tsv([0, 3]).count("\n") == 3
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     steps.export_csv()
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     assert posted[0].action == "Show"
     (file,) = (daemon.home.path / "exports").iterdir()
     assert file.name in posted[0].message
@@ -147,14 +147,14 @@ def test_worker_that_reports_metrics_only(
     config = {"worker": "cleanrl_worker", "algo": "dqn", "env_id": "CartPole-v1"}
     run = link.client.submit({**config, "total_timesteps": 100_000, "priority": -1})
     live.show(run.run_id)
-    qtbot.waitUntil(lambda: live.is_metrics_only, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.is_metrics_only, timeout=TIMEOUT_MS)
     assert tab.banner.message == (
         "CleanRL worker streams metrics via TensorBoard/W&B; live telemetry not available."
     )
 
     qtbot.waitUntil(
         lambda: live.placeholder_text == ("This worker reports metrics only.", ""),
-        timeout=PATIENCE_MS,
+        timeout=TIMEOUT_MS,
     )
 
     def can_restart() -> bool:
@@ -166,7 +166,7 @@ def test_worker_that_reports_metrics_only(
     link.client.cancel(run.run_id, grace_s=0.0)
     live.restart()
     assert not can_restart()
-    qtbot.waitUntil(can_restart, timeout=PATIENCE_MS)
+    qtbot.waitUntil(can_restart, timeout=TIMEOUT_MS)
     again = next(run for run in link.client.runs() if run.run_id != live.run_id)
     assert b'"steps":"sampled"' in link.client.run(again.run_id).config_json
     link.client.cancel(again.run_id, grace_s=0.0)
@@ -178,7 +178,7 @@ def test_steps_table_is_never_empty_between_episodes(
     """The rows of an episode stay until the next one has some."""
     live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
     steps = live.steps
-    qtbot.waitUntil(lambda: steps.rowCount() > 0, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: steps.rowCount() > 0, timeout=TIMEOUT_MS)
     seen: set[int] = set()
 
     def check() -> None:
@@ -187,7 +187,7 @@ def test_steps_table_is_never_empty_between_episodes(
             seen.add(steps.episode)
 
     steps.changed.connect(check)
-    qtbot.waitUntil(lambda: len(seen) > 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(seen) > 2, timeout=TIMEOUT_MS)
 
 
 def test_run_selected_during_a_request_gets_its_steps(
@@ -199,8 +199,8 @@ def test_run_selected_during_a_request_gets_its_steps(
     daemon.until(second)
     for run_id in (first, second) * 3:
         live.show(run_id)
-        qtbot.waitUntil(lambda: tasks.is_busy, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: live.steps.rowCount() == 4, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: tasks.is_busy, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: live.steps.rowCount() == 4, timeout=TIMEOUT_MS)
 
 
 def test_frames_are_read_only_while_the_tab_is_visible(
@@ -212,8 +212,8 @@ def test_frames_are_read_only_while_the_tab_is_visible(
     live.set_visible(False)
     live.show(daemon.submit(steps=1_000_000, rate=100, episode_length=20))
     updates.clear()
-    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: live.step is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: live.steps.rowCount() > 0, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: live.step is not None, timeout=TIMEOUT_MS)
     assert updates == []
     live.set_visible(True)
-    qtbot.waitUntil(lambda: bool(updates), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(updates), timeout=TIMEOUT_MS)

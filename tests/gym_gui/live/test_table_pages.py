@@ -11,7 +11,7 @@ from gym_gui.live.feed.table_pages import PAGE_ROWS, Page, TablePages
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 
 class Store:
@@ -44,7 +44,7 @@ def pages(tasks: Tasks, ticker: UiTicker) -> TablePages[int]:
 
 
 def _wait_for(qtbot: QtBot, pages: TablePages[int], number: int) -> None:
-    qtbot.waitUntil(lambda: pages.row(number) == number, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: pages.row(number) == number, timeout=TIMEOUT_MS)
 
 
 def test_rows_are_fetched_on_access(qtbot: QtBot, pages: TablePages[int], store: Store) -> None:
@@ -66,7 +66,7 @@ def test_last_requested_page_is_fetched_first(
     store.gate.clear()
     for page in range(10, 110):
         pages.row(page * PAGE_ROWS)
-    qtbot.waitUntil(lambda: len(store.requests) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(store.requests) == 2, timeout=TIMEOUT_MS)
     assert store.requests[-1] == 109 * PAGE_ROWS
     store.gate.set()
     _wait_for(qtbot, pages, 109 * PAGE_ROWS)
@@ -88,7 +88,7 @@ def test_result_of_a_previous_source_is_dropped(
     """The rows of one run never appear in the table of another."""
     store.gate.clear()
     pages.set_source(store.fetch)
-    qtbot.waitUntil(lambda: store.requests == [0], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: store.requests == [0], timeout=TIMEOUT_MS)
     other = Store()
     other.total = 3
     pages.set_source(other.fetch)
@@ -103,7 +103,7 @@ def test_invalidate_fetches_new_rows(qtbot: QtBot, pages: TablePages[int], store
     pages.set_source(store.fetch)
     _wait_for(qtbot, pages, 9)
     store.total = 12
-    with qtbot.waitSignal(pages.total_changed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(pages.total_changed, timeout=TIMEOUT_MS):
         pages.invalidate()
     _wait_for(qtbot, pages, 11)
 
@@ -119,10 +119,10 @@ def test_rows_stay_until_the_new_source_has_some(
     other.total = 5
     other.gate.clear()
     pages.set_source(other.fetch, keep_rows=True)
-    qtbot.waitUntil(lambda: other.requests == [0], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: other.requests == [0], timeout=TIMEOUT_MS)
     assert (pages.total, pages.row(2), pages.is_loaded) == (3, 2, False)
     with qtbot.waitSignals(
-        [pages.source_replaced, pages.total_changed], timeout=PATIENCE_MS, order="strict"
+        [pages.source_replaced, pages.total_changed], timeout=TIMEOUT_MS, order="strict"
     ):
         other.gate.set()
     assert (pages.total, pages.row(4)) == (5, 4)
@@ -142,10 +142,10 @@ def test_invalidate_during_a_failing_request_fetches_again(
 
     store.gate.clear()
     pages.set_source(fetch)
-    qtbot.waitUntil(lambda: store.requests == [0], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: store.requests == [0], timeout=TIMEOUT_MS)
     pages.invalidate()
-    qtbot.waitUntil(lambda: not ticker.is_ticking, timeout=PATIENCE_MS)
-    with qtbot.waitSignal(pages.failed, timeout=PATIENCE_MS):
+    qtbot.waitUntil(lambda: not ticker.is_ticking, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(pages.failed, timeout=TIMEOUT_MS):
         store.gate.set()
     is_failing = False
-    qtbot.waitUntil(lambda: pages.is_loaded, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: pages.is_loaded, timeout=TIMEOUT_MS)

@@ -10,7 +10,7 @@ from gym_gui.log.feed import LogFeed
 from gym_gui.runtime.log_records import LogRecord
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -35,7 +35,7 @@ def test_feed_merges_daemon_run_and_window(
         records.extend(feed.drain())
         return {"T395", "W777", "C999"} <= {record.code for record in records}
 
-    qtbot.waitUntil(has_all_codes, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_all_codes, timeout=TIMEOUT_MS)
     by_code = {record.code: record for record in records}
     assert by_code["T395"].component == "daemon"
     assert by_code["C999"].component == "window"
@@ -45,6 +45,6 @@ def test_feed_merges_daemon_run_and_window(
     assert feed.meanings["T395"]
 
     feed.close()
-    qtbot.waitUntil(lambda: not feed.threads, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not feed.threads, timeout=TIMEOUT_MS)
     logging.getLogger("tests").warning("C998 after close")
     assert all(record.code != "C998" for record in feed.drain())

@@ -16,7 +16,7 @@ from gym_gui.log.model.log_table_model import CODE, MESSAGE, LogFilter, Severity
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 _log = logging.getLogger("tests")
 
@@ -36,7 +36,7 @@ def log_lines(qtbot: QtBot, model: LogModel, *lines: str) -> None:
     for line in lines:
         level = {"!": logging.ERROR, "?": logging.WARNING}.get(line[0], logging.INFO)
         _log.log(level, "%s", line.lstrip("!?"))
-    qtbot.waitUntil(lambda: model.total == before + len(lines), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.total == before + len(lines), timeout=TIMEOUT_MS)
 
 
 def messages(model: LogModel) -> list[str]:
@@ -81,7 +81,7 @@ def test_oldest_lines_are_dropped_and_counted(qtbot: QtBot, model: LogModel) -> 
 
     thread = threading.Thread(target=log_many)
     thread.start()
-    qtbot.waitUntil(lambda: model.total + model.dropped_count == 4_500, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.total + model.dropped_count == 4_500, timeout=TIMEOUT_MS)
     thread.join()
     assert model.total <= 3_000
     assert model.rowCount() == model.total

@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 _log = logging.getLogger("tests")
 
@@ -48,7 +48,7 @@ def log_lines(qtbot: QtBot, model: LogModel, count: int, text: str) -> None:
     before = model.total
     for number in range(count):
         _log.warning("T100 %s %d", text, number)
-    qtbot.waitUntil(lambda: model.total == before + count, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.total == before + count, timeout=TIMEOUT_MS)
 
 
 def test_table_follows_new_lines_until_scrolled_up(

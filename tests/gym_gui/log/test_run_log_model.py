@@ -15,7 +15,7 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 from tests.trainer.workers.worker_files import write_worker
 
@@ -68,7 +68,7 @@ def test_oldest_lines_are_dropped(
     model.max_characters = _MAX_CHARACTERS
     model.set_filter(LogFilter(text="x"))
     model.show(run_id)
-    qtbot.waitUntil(lambda: model.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
     model.close()
     runs.close()
     assert model.join(10)

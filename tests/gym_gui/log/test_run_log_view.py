@@ -18,7 +18,7 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = [
@@ -68,7 +68,7 @@ def test_log_of_an_active_run(
         )
         file.write("0%\r50%\r100%\n" + "x" * 300_000 + "\n")
     model.show(run_id)
-    qtbot.waitUntil(lambda: model.rowCount() == 20_006, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.rowCount() == 20_006, timeout=TIMEOUT_MS)
     messages = [model.record(row).message for row in range(20_005)]
     assert messages[:20_000] == [f"line {number}" for number in range(20_000)]
     severities = [model.record(row).severity for row in range(20_000, 20_003)]
@@ -87,7 +87,7 @@ def test_log_of_an_active_run(
     table.follow(is_following=True)
     with log.open("a") as file:
         file.write("one more\n")
-    qtbot.waitUntil(lambda: model.rowCount() == 20_007, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.rowCount() == 20_007, timeout=TIMEOUT_MS)
     bar = table.verticalScrollBar()
     assert bar.value() == bar.maximum()
     QTest.keyClick(table, Qt.Key.Key_Home)
@@ -95,7 +95,7 @@ def test_log_of_an_active_run(
     assert view._go_to_end.isVisible()
     with log.open("a") as file:
         file.write("and one\n")
-    qtbot.waitUntil(lambda: model.rowCount() == 20_008, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.rowCount() == 20_008, timeout=TIMEOUT_MS)
     assert bar.value() == 0
     search = view._filters._search
     search.setText("LINE 19999")
@@ -112,10 +112,10 @@ def test_log_of_an_active_run(
 
     link.client.control(run_id, {"cmd": "checkpoint"})
     view._source._segments["worker"].click()
-    qtbot.waitUntil(lambda: any("W202" in line for line in lines()), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: any("W202" in line for line in lines()), timeout=TIMEOUT_MS)
     assert not view._open.isEnabled()
     view._source._segments["daemon"].click()
-    qtbot.waitUntil(lambda: any("started" in line for line in lines()), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: any("started" in line for line in lines()), timeout=TIMEOUT_MS)
     assert all(run_id in line for line in lines())
 
 
@@ -126,12 +126,12 @@ def test_all_lines_are_copied_without_a_selection(
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     model.show(run_id)
-    qtbot.waitUntil(lambda: model.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
     assert view._stack.currentWidget() is view._empty
     model.show("")
     with daemon.run(run_id).worker_log.open("a") as log:
         log.write("first\nT100 second\n")
     model.show(run_id)
-    qtbot.waitUntil(lambda: model.is_finished and model.rowCount() == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_finished and model.rowCount() == 2, timeout=TIMEOUT_MS)
     view.copy()
     assert QGuiApplication.clipboard().text() == "first\nT100 second"

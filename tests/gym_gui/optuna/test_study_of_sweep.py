@@ -20,7 +20,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -113,21 +113,21 @@ def test_the_table_of_a_real_sweep_matches_its_database(
     python = next(daemon.home.venvs.glob("sweep_worker-*/bin/python"))
     run_id = daemon.submit(steps=1_000_000, rate=20.0)
     selected_run.select(run_id)
-    qtbot.waitUntil(lambda: "This run is not a sweep" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "This run is not a sweep" in _visible_text(page), timeout=TIMEOUT_MS)
     path = daemon.run(run_id).study
     with subprocess.Popen(
         [str(python), "-I", "-W", "ignore", "-c", _SWEEP, str(path), "30"],
         stdout=subprocess.PIPE,
         text=True,
     ) as sweep:
-        qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=2 * PATIENCE_MS)
+        qtbot.waitUntil(lambda: sweep.poll() is not None, timeout=2 * TIMEOUT_MS)
         assert sweep.stdout is not None
         top_parameter = sweep.stdout.read().strip()
     assert sweep.returncode == 0
-    qtbot.waitUntil(lambda: model.trials.rowCount() == 30, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.trials.rowCount() == 30, timeout=TIMEOUT_MS)
     qtbot.waitUntil(
         lambda: model.read is not None and model.read.counts["complete"] == 27,
-        timeout=PATIENCE_MS,
+        timeout=TIMEOUT_MS,
     )
     header, *rows = model.trials.as_rows()
     displayed_rows = [dict(zip(header, row, strict=True)) for row in rows]

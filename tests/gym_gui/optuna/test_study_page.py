@@ -20,8 +20,8 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.study_writing import add_trial, new_study
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.optuna_files import add_trial, create_study
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def page(qtbot: QtBot, model: StudyModel, theme: ThemeModel) -> StudyPage:
 def study(tmp_path: Path) -> Path:
     """Twelve trials as a MOSAIC sweep writes them."""
     path = tmp_path / "any.db"
-    new_study(path, "small")
+    create_study(path, "small")
     for number in range(12):
         add_trial(
             path,
@@ -86,14 +86,14 @@ def test_any_database_can_be_opened(
     assert "No run selected" in _visible_text(page)
     assert not page.bar.back.isVisible()
     page.bar.opened.emit(str(study))
-    qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=TIMEOUT_MS)
     assert "Best, trial 4" in _visible_text(page)
     add_trial(study, 12, 50.0)
-    qtbot.waitUntil(lambda: "Best, trial 12" in _visible_text(page), timeout=PATIENCE_MS)
-    new_study(study, "goals", ("MAXIMIZE", "MINIMIZE"))
+    qtbot.waitUntil(lambda: "Best, trial 12" in _visible_text(page), timeout=TIMEOUT_MS)
+    create_study(study, "goals", ("MAXIMIZE", "MINIMIZE"))
     add_trial(study, 0, 1.0, 2.0, study=2, params={"x": 1})
     add_trial(study, 1, 2.0, 3.0, study=2, params={"x": 2})
-    qtbot.waitUntil(page.bar.studies.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(page.bar.studies.isVisible, timeout=TIMEOUT_MS)
     assert model.names == ("small", "goals")
     page.bar.studies.textActivated.emit("goals")
     assert "2 trials are on the Pareto front" in _visible_text(page)
@@ -101,7 +101,7 @@ def test_any_database_can_be_opened(
     page.best.show_in_table.click()
     assert page.table.selected_rows() == [0, 1]
     page.bar.back.click()
-    qtbot.waitUntil(lambda: "No run selected" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No run selected" in _visible_text(page), timeout=TIMEOUT_MS)
 
 
 def test_commands_on_trials(
@@ -109,7 +109,7 @@ def test_commands_on_trials(
 ) -> None:
     """Sort, open and compare runs, copy, export; disabled buttons have a reason."""
     page.bar.opened.emit(str(study))
-    qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.trials.rowCount() == 12, timeout=TIMEOUT_MS)
     header = page.table.horizontalHeader()
     point = QPoint(header.sectionViewportPosition(2) + header.sectionSize(2) // 2, 5)
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=point)
@@ -130,7 +130,7 @@ def test_commands_on_trials(
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     page.export.click()
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     with (model.exports.folder / "small trials.csv").open() as file:
         assert list(csv.reader(file)) == model.trials.as_rows()
 
@@ -140,7 +140,7 @@ def test_plots_and_importance(
 ) -> None:
     """Created when visible; a point selects its trial; a bar opens the plot of its parameter."""
     page.bar.opened.emit(str(study))
-    qtbot.waitUntil(lambda: page.charts.history is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.charts.history is not None, timeout=TIMEOUT_MS)
     history = page.charts.history
     assert history is not None
     with qtbot.waitSignal(history.trial_clicked):
@@ -169,23 +169,23 @@ def test_too_few_trials_and_broken_files(
 ) -> None:
     """Missing importance is explained; a broken file has an error and can be retried."""
     few = tmp_path / "few.db"
-    new_study(few)
+    create_study(few)
     page.bar.opened.emit(str(few))
-    qtbot.waitUntil(lambda: "No complete trial yet" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No complete trial yet" in _visible_text(page), timeout=TIMEOUT_MS)
     add_trial(few, 0, 1.0)
     page.charts.chart.set_current("importance")
-    qtbot.waitUntil(lambda: "there is 1" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "there is 1" in _visible_text(page), timeout=TIMEOUT_MS)
     broken = tmp_path / "broken.db"
     broken.write_text("no database")
     page.bar.opened.emit(str(broken))
-    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=TIMEOUT_MS)
     assert "is not a SQLite file" in _visible_text(page)
     page.empty.action_triggered.emit()
-    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "The study cannot be read" in _visible_text(page), timeout=TIMEOUT_MS)
     broken.unlink()
-    new_study(broken, "repaired")
+    create_study(broken, "repaired")
     page.empty.action_triggered.emit()
-    qtbot.waitUntil(lambda: model.names == ("repaired",), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.names == ("repaired",), timeout=TIMEOUT_MS)
 
 
 def test_a_rewritten_file_with_fewer_objectives(
@@ -193,17 +193,17 @@ def test_a_rewritten_file_with_fewer_objectives(
 ) -> None:
     """The selected objective no longer exists: the first one is selected."""
     path = tmp_path / "two.db"
-    new_study(path, directions=("MAXIMIZE", "MINIMIZE"))
+    create_study(path, directions=("MAXIMIZE", "MINIMIZE"))
     add_trial(path, 0, 1.0, 2.0)
     page.show()
     model.open_database(str(path))
-    qtbot.waitUntil(lambda: model.study is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.study is not None, timeout=TIMEOUT_MS)
     model.set_objective(1)
     path.unlink()
-    new_study(path, directions=())
+    create_study(path, directions=())
     add_trial(path, 0, 1.0)
     model.retry()
     qtbot.waitUntil(
-        lambda: model.study is not None and len(model.study.directions) == 1, timeout=PATIENCE_MS
+        lambda: model.study is not None and len(model.study.directions) == 1, timeout=TIMEOUT_MS
     )
     assert model.objective == 0

@@ -8,16 +8,16 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 from gym_gui.optuna.feed import ReadStudy, best_so_far, watch_studies
 from gym_gui.optuna.model.study_points import history_points, setting_of, setting_points
 from gym_gui.optuna.model.trials_table import TrialsTable
-from tests.gym_gui.study_writing import add_trial, new_study
+from tests.gym_gui.optuna_files import add_trial, create_study
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     created = tmp_path / "optuna.db"
-    new_study(created)
+    create_study(created)
     add_trial(created, 0, 2.0, params={"rate": 0.01, "kind": "b"}, attributes={"runs": ["r0"]})
     add_trial(created, 1, -1.5, params={"rate": 0.0001, "kind": "a"}, seconds=5)
-    add_trial(created, 2, state="RUNNING", params={"rate": 0.001}, on_the_way=7.0)
+    add_trial(created, 2, state="RUNNING", params={"rate": 0.001}, intermediate=7.0)
     add_trial(created, 3, None, params={"rate": 0.02, "kind": "a"}, attributes={"note": "odd"})
     return created
 

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from gym_gui.optuna.feed import ReadStudy, watch_studies
 from gym_gui.runtime.file_poller import FilePoller
 from mosaic.contract.errors import UserError
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.study_writing import add_trial, new_study
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.optuna_files import add_trial, create_study
 
 _WRITE = """
 import sqlite3, sys
@@ -44,7 +44,7 @@ def _numbers(read: tuple[ReadStudy, ...] | None) -> list[int]:
 def test_reading_while_a_sweep_writes(tmp_path: Path, journal: str) -> None:
     """Committed trials are read while the next trial is written; no reader or writer blocks."""
     path = tmp_path / "optuna.db"
-    new_study(path, journal=journal)
+    create_study(path, journal=journal)
     add_trial(path, 0, 1.5)
     poll = watch_studies(path)
     writer = subprocess.Popen(
@@ -77,7 +77,7 @@ def test_reading_while_a_sweep_writes(tmp_path: Path, journal: str) -> None:
 def test_reading_does_not_modify_files(tmp_path: Path, journal: str) -> None:
     """The file and its folder are unchanged; a missing file is not created."""
     path = tmp_path / "optuna.db"
-    new_study(path, journal=journal)
+    create_study(path, journal=journal)
     before = path.read_bytes()
     watch_studies(path)()
     with pytest.raises(UserError):
@@ -89,10 +89,10 @@ def test_reading_does_not_modify_files(tmp_path: Path, journal: str) -> None:
 def test_derived_data(tmp_path: Path) -> None:
     """The Pareto front for several objectives; only finite values are plotted."""
     path = tmp_path / "optuna.db"
-    new_study(path, directions=("MAXIMIZE", "MINIMIZE"))
+    create_study(path, directions=("MAXIMIZE", "MINIMIZE"))
     for number, values in enumerate([(1.0, 1.0), (2.0, 2.0), (1.0, 2.0), (0.5, 0.5), (9.0, None)]):
         add_trial(path, number, *values, params={"x": number, "kind": "ab"[number % 2]})
-    add_trial(path, 5, state="PRUNED", on_the_way=0.25)
+    add_trial(path, 5, state="PRUNED", intermediate=0.25)
     add_trial(path, 6, state="FAIL")
     (read,) = watch_studies(path)() or ()
     assert [trial.number for trial in read.best] == [0, 1, 3]
@@ -130,22 +130,22 @@ def test_a_poller_reports_changes_and_each_failure_once(
     assert watch.thread is None
 
     def drain() -> list[object]:
-        assert updates.acquire(timeout=PATIENCE_MS / 1000)
+        assert updates.acquire(timeout=TIMEOUT_MS / 1000)
         return [result.error or _numbers(result.found) for result in watch.drain()]
 
     watch.watch(path)
     (error,) = drain()
     assert isinstance(error, UserError)
-    new_study(path)
-    qtbot.waitUntil(lambda: drain()[-1] == [], timeout=PATIENCE_MS)
+    create_study(path)
+    qtbot.waitUntil(lambda: drain()[-1] == [], timeout=TIMEOUT_MS)
     add_trial(path, 0, 1.0)
-    qtbot.waitUntil(lambda: drain()[-1] == [0], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [0], timeout=TIMEOUT_MS)
     watch.watch(None)
     add_trial(path, 1, 1.0)
     watch.watch(path, is_live=False)
-    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=TIMEOUT_MS)
     watch.restart()
-    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: drain()[-1] == [0, 1], timeout=TIMEOUT_MS)
 
 
 def test_a_database_of_something_else(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
 def test_a_damaged_study_is_rejected(tmp_path: Path, damage: str) -> None:
     """The error says that the file cannot be read as a study."""
     path = tmp_path / "optuna.db"
-    new_study(path)
+    create_study(path)
     add_trial(path, 0, 1.0)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(damage)
@@ -186,7 +186,7 @@ def test_a_database_without_tables(tmp_path: Path) -> None:
     path.touch()
     poll = watch_studies(path)
     assert poll() == ()
-    new_study(path, directions=())
+    create_study(path, directions=())
     add_trial(path, 0, 1.0)
     add_trial(path, 1, 0.5)
     (read,) = poll() or ()
@@ -199,7 +199,7 @@ def test_a_locked_database_has_its_own_error(
     """It is read after the lock was released."""
     monkeypatch.setattr("mosaic.client.sweeps.study._BUSY_TIMEOUT_S", 0.0)
     path = tmp_path / "optuna.db"
-    new_study(path)
+    create_study(path)
     poll = watch_studies(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("BEGIN EXCLUSIVE")
@@ -230,7 +230,7 @@ def test_a_bug_is_reported_once(qtbot: QtBot) -> None:
         updates.extend(result.error or result.found for result in watch.drain())
         return "found" in updates
 
-    qtbot.waitUntil(is_found, timeout=PATIENCE_MS)
+    qtbot.waitUntil(is_found, timeout=TIMEOUT_MS)
     watch.close()
     assert watch.join(10)
     errors = [update for update in updates if isinstance(update, UserError)]

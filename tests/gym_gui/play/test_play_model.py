@@ -11,7 +11,7 @@ from gym_gui.runtime.session_service import SessionRequest, SessionService
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.envs.scenes.scene import GridScene
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = pytest.mark.process
 
@@ -35,18 +35,18 @@ def test_the_user_reaches_the_goal_and_restarts_with_the_same_seed(
 ) -> None:
     """The outcome stays visible until the user starts the next episode."""
     model.start(LAKE)
-    qtbot.waitUntil(lambda: model.may_act and model.scene is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.may_act and model.scene is not None, timeout=TIMEOUT_MS)
     for step, key in enumerate(("down", "down", "right", "right", "down", "right")):
         assert model.press(key)
         assert model.is_key_lit(key)
         model.release_key(key)
-        qtbot.waitUntil(partial(has_stepped, model, step), timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: model.is_episode_finished, timeout=PATIENCE_MS)
+        qtbot.waitUntil(partial(has_stepped, model, step), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: model.is_episode_finished, timeout=TIMEOUT_MS)
     assert model.outcome == "Reached the goal"
     assert (model.score.steps, model.score.total_return, model.score.seed) == (6, 1.0, 3)
-    qtbot.waitUntil(lambda: model.visits.counts[3, 3] == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.visits.counts[3, 3] == 1, timeout=TIMEOUT_MS)
     assert model.press("enter")
-    qtbot.waitUntil(lambda: model.score.ordinal == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.score.ordinal == 1, timeout=TIMEOUT_MS)
     assert model.score.seed == 3
     scene = model.scene
     assert isinstance(scene, GridScene)
@@ -57,22 +57,22 @@ def test_the_user_reaches_the_goal_and_restarts_with_the_same_seed(
 def test_the_user_takes_over_from_an_agent_and_releases(model: PlayModel, qtbot: QtBot) -> None:
     """Before the takeover keys only set a hint; after it they act and the agent waits."""
     model.start(SessionRequest(env_id="MountainCar-v0", actor="random", seed=3))
-    qtbot.waitUntil(lambda: model.is_playing and model.frame is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_playing and model.frame is not None, timeout=TIMEOUT_MS)
     assert not model.person_acts
     assert model.press("right")
     assert model.hint == "Press T first to take over"
     assert model.press("t")
-    qtbot.waitUntil(lambda: model.person_acts, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.person_acts, timeout=TIMEOUT_MS)
     model.press("right")
 
     def person_pushed() -> bool:
         step = model.step
         return step is not None and step.actor == "human" and step.action == 2
 
-    qtbot.waitUntil(person_pushed, timeout=PATIENCE_MS)
+    qtbot.waitUntil(person_pushed, timeout=TIMEOUT_MS)
     model.release_key("right")
     assert not model.has_scene
     assert model.no_scene_reason
     model.press("t")
-    qtbot.waitUntil(lambda: not model.person_acts, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.person_acts, timeout=TIMEOUT_MS)
     qtbot.waitUntil(lambda: model.step is not None and model.step.actor == "random")

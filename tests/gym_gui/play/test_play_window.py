@@ -17,7 +17,7 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionRequest, SessionService
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = pytest.mark.process
 
@@ -74,7 +74,7 @@ def test_keys_reach_the_environment_from_any_focus(play_window: PlayWindow, qtbo
     """Input fields keep their keys; Esc in a field, F2 and a click return the keyboard."""
     model, bar = play_window.model, play_window.bar
     model.start(SessionRequest(env_id="FrozenLake-v1", env_kwargs={"is_slippery": False}, seed=3))
-    qtbot.waitUntil(lambda: model.has_keyboard and model.scene is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.has_keyboard and model.scene is not None, timeout=TIMEOUT_MS)
     assert bar.actor_mark.text == "You are acting"
 
     play_window.field.setFocus()
@@ -99,17 +99,17 @@ def test_keys_reach_the_environment_from_any_focus(play_window: PlayWindow, qtbo
         QTest.keyPress(play_window.focused, KEYS[key])
         assert model.is_key_lit(key)
         QTest.keyRelease(play_window.focused, KEYS[key])
-        qtbot.waitUntil(partial(play_window.has_stepped, step), timeout=PATIENCE_MS)
-    qtbot.waitUntil(bar.episode_card.isVisible, timeout=PATIENCE_MS)
+        qtbot.waitUntil(partial(play_window.has_stepped, step), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(bar.episode_card.isVisible, timeout=TIMEOUT_MS)
     assert bar.episode_card.accessibleName() == "Reached the goal, return 1 in 6 steps"
     assert bar.score_line.texts[1:3] == ("6", "1.00")
     assert bar.height() == heights[-1]
     QTest.keyClick(play_window.focused, Qt.Key.Key_Space)
     QTest.keyClick(play_window.focused, Qt.Key.Key_N)
     expected = "Episode finished R starts a new episode"
-    qtbot.waitUntil(lambda: bar.actor_mark.text == expected, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bar.actor_mark.text == expected, timeout=TIMEOUT_MS)
     QTest.keyClick(play_window.focused, Qt.Key.Key_Return)
-    qtbot.waitUntil(bar.key_hints.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(bar.key_hints.isVisible, timeout=TIMEOUT_MS)
     assert bar.actor_mark.text == "You are acting"
     assert bar.height() == heights[-1]
     assert not model.is_paused
@@ -124,7 +124,7 @@ def test_other_views_keep_their_keys_and_focus_loss_releases_keys(
     other_page.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     play_window.tabs.addTab(other_page, "Replay")
     model.start(SessionRequest(env_id="LunarLander-v3", seed=3))
-    qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.has_keyboard, timeout=TIMEOUT_MS)
     QTest.keyPress(play_window.focused, Qt.Key.Key_Up)
     assert play_window.held() == ("up",)
     play_window.tabs.setCurrentWidget(other_page)
@@ -140,24 +140,24 @@ def test_a_real_time_session_waits_for_the_user(play_window: PlayWindow, qtbot: 
     """It starts with the first key, which is sent, and pauses behind another window."""
     model, mark = play_window.model, play_window.bar.actor_mark
     model.start(SessionRequest(env_id="LunarLander-v3", seed=3))
-    qtbot.waitUntil(lambda: mark.text == "Press a key to start", timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.text == "Press a key to start", timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: model.has_keyboard, timeout=TIMEOUT_MS)
 
     QTest.keyPress(play_window.focused, Qt.Key.Key_Up)
-    qtbot.waitUntil(lambda: model.step is not None and model.step.action == 2, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.step is not None and model.step.action == 2, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=TIMEOUT_MS)
     assert model.may_act
 
     other = QWidget()
     qtbot.addWidget(other)
     other.show()
     other.activateWindow()
-    qtbot.waitUntil(lambda: model.is_paused, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_paused, timeout=TIMEOUT_MS)
     expected = "Paused: the window is inactive. Space resumes."
-    qtbot.waitUntil(lambda: mark.text == expected, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.text == expected, timeout=TIMEOUT_MS)
     assert play_window.held() == ()
 
     play_window.window.activateWindow()
-    qtbot.waitUntil(lambda: model.has_keyboard, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.has_keyboard, timeout=TIMEOUT_MS)
     QTest.keyClick(play_window.focused, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: mark.text == "You are acting", timeout=TIMEOUT_MS)

@@ -17,7 +17,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.resimulation import SimulationChecked, SimulationMessage
 from mosaic.client.sessions.actor_service import ActorService
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)]
@@ -57,12 +57,12 @@ def run_id(link: TrainerLink, tasks: Tasks, qtbot: QtBot) -> str:
             seed=5,
         )
         submitted = link.client.submit(config).run_id
-        link.client.wait(submitted, timeout_s=PATIENCE_MS / 1_000)
+        link.client.wait(submitted, timeout_s=TIMEOUT_MS / 1_000)
         return submitted
 
     run_ids: list[str] = []
     tasks.run(link, record, run_ids.append)
-    qtbot.waitUntil(lambda: bool(run_ids), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(run_ids), timeout=TIMEOUT_MS)
     return run_ids[0]
 
 
@@ -75,20 +75,20 @@ def test_an_episode_is_replayed_exactly_and_keys_move_the_playhead(
 ) -> None:
     """The default is the newest episode; keys move the playhead and the frame."""
     model.open(run_id)
-    qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: is_exact(model), timeout=TIMEOUT_MS)
     assert model.episode == 5
     assert model.status is not None
     assert model.status.text == f"{model.steps} of {model.steps} rewards identical"
     canvas = page._view.canvas
     QTest.keyClick(canvas, Qt.Key.Key_End)
     assert model.playhead == model.steps
-    qtbot.waitUntil(lambda: model.is_frame_current and model.step is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_frame_current and model.step is not None, timeout=TIMEOUT_MS)
     assert model.step is not None
     assert model.step.terminated or model.step.truncated
     assert model.return_so_far == model.step.reward
     last = model.frame
     QTest.keyClick(canvas, Qt.Key.Key_Home)
-    qtbot.waitUntil(lambda: model.is_frame_current, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_frame_current, timeout=TIMEOUT_MS)
     assert last is not None
     assert model.frame is not None
     assert model.frame.pixels != last.pixels
@@ -96,8 +96,8 @@ def test_an_episode_is_replayed_exactly_and_keys_move_the_playhead(
     assert model.playhead == 1
     model.set_speed(16)
     QTest.keyClick(canvas, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: model.playhead == model.steps, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not model.playback.is_playing, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.playhead == model.steps, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: not model.playback.is_playing, timeout=TIMEOUT_MS)
 
 
 def test_the_longest_episode_is_opened_and_exported(
@@ -111,29 +111,29 @@ def test_the_longest_episode_is_opened_and_exported(
     """The table shows actors, an export offers to show the file, an unknown run fails."""
     steps = {episode.episode: episode.steps for episode in link.client.episodes(run_id)}
     model.open(run_id, 0)
-    qtbot.waitUntil(lambda: model.episodes.rowCount() == 6, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.episodes.rowCount() == 6, timeout=TIMEOUT_MS)
     model.open(run_id, max(steps))
     model.seek(1)
-    qtbot.waitUntil(lambda: model.phase == "ready", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.phase == "ready", timeout=TIMEOUT_MS)
     assert model.playhead == 1
     longest = next(
         button for button in page.findChildren(QPushButton) if button.text() == "Longest"
     )
-    qtbot.waitUntil(longest.isEnabled, timeout=PATIENCE_MS)
+    qtbot.waitUntil(longest.isEnabled, timeout=TIMEOUT_MS)
     longest.click()
     qtbot.waitUntil(
-        lambda: model.phase == "ready" and model.steps == max(steps.values()), timeout=PATIENCE_MS
+        lambda: model.phase == "ready" and model.steps == max(steps.values()), timeout=TIMEOUT_MS
     )
-    qtbot.waitUntil(lambda: model.episodes.index(0, 3).data() == "random", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.episodes.index(0, 3).data() == "random", timeout=TIMEOUT_MS)
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     model.export(ExportFormat.JSONL)
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     assert (posted[0].tone, posted[0].action) == ("good", "Show")
     (file,) = model.exports.folder.iterdir()
     assert file.suffix == ".jsonl"
     model.open("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    qtbot.waitUntil(lambda: model.phase == "failed", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.phase == "failed", timeout=TIMEOUT_MS)
     assert page._empty.isVisible()
 
 
@@ -147,11 +147,11 @@ def test_the_status_survives_a_daemon_restart(
 ) -> None:
     """All frames are cached: the replay is exact again after the restart."""
     model.open(run_id)
-    qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: is_exact(model), timeout=TIMEOUT_MS)
     all_frames = (range(model.steps + 1),)
-    qtbot.waitUntil(lambda: model.state.cached == all_frames, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.state.cached == all_frames, timeout=TIMEOUT_MS)
     daemon.kill()
-    qtbot.waitUntil(lambda: model.state.error is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.state.error is not None, timeout=TIMEOUT_MS)
     assert model.status is not None
     assert model.status.can_retry
     replay = model._episode._replay if model._episode is not None else None
@@ -164,10 +164,10 @@ def test_the_status_survives_a_daemon_restart(
         messages.append(message)
 
     monkeypatch.setattr(replay, "_handle_message", handle_and_record)
-    qtbot.waitUntil(lambda: not link.is_ready, timeout=PATIENCE_MS)
-    with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
+    qtbot.waitUntil(lambda: not link.is_ready, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(link.recovered, timeout=TIMEOUT_MS):
         daemon.restart()
-    qtbot.waitUntil(lambda: bool(messages), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(messages), timeout=TIMEOUT_MS)
     assert messages[0] == SimulationChecked(steps=0, is_over=False)
     assert replay.state.is_checked
-    qtbot.waitUntil(lambda: is_exact(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: is_exact(model), timeout=TIMEOUT_MS)

@@ -19,7 +19,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -50,7 +50,7 @@ def view(
 def test_run_actions(qtbot: QtBot, view: RunsView, daemon: DaemonUnderTest) -> None:
     """Enter opens a run in any state; tags and note are saved; Delete can be undone."""
     run_id = daemon.submit(steps=1_000_000, rate=300, episode_length=10)
-    with qtbot.waitSignal(view.selected, timeout=PATIENCE_MS) as selection:
+    with qtbot.waitSignal(view.selected, timeout=TIMEOUT_MS) as selection:
         view.select(run_id)  # the run is not listed yet
     assert selection.args == [run_id]
 
@@ -58,32 +58,32 @@ def test_run_actions(qtbot: QtBot, view: RunsView, daemon: DaemonUnderTest) -> N
         runs = view.selected_runs()
         return runs[0].state if runs else None
 
-    qtbot.waitUntil(lambda: state() is RunState.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: state() is RunState.RUNNING, timeout=TIMEOUT_MS)
     assert not view.action_menu["delete"].isEnabled()
     assert "stop it first" in view.action_menu["delete"].toolTip()
-    with qtbot.waitSignal(view.open_requested, timeout=PATIENCE_MS) as opened:
+    with qtbot.waitSignal(view.open_requested, timeout=TIMEOUT_MS) as opened:
         QTest.keyClick(view.table, Qt.Key.Key_Return)
     assert opened.args == [run_id]
-    with qtbot.waitSignal(view.watch_requested, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(view.watch_requested, timeout=TIMEOUT_MS):
         view.action_menu["watch"].trigger()
-    qtbot.waitUntil(lambda: view.selected_runs()[0].digest.episodes > 0, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.selected_runs()[0].digest.episodes > 0, timeout=TIMEOUT_MS)
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
-    qtbot.waitUntil(lambda: state() is RunState.CANCELLED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: state() is RunState.CANCELLED, timeout=TIMEOUT_MS)
     assert not view.action_menu["watch"].isEnabled()
-    with qtbot.waitSignal(view.replay_requested, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(view.replay_requested, timeout=TIMEOUT_MS):
         view.action_menu["replay"].trigger()
 
     view.action_menu["tag"].trigger()
     (tags,) = view.findChildren(TagEditor)
     QTest.keyClicks(tags.new_tags, "paper, baseline")
     QTest.keyClick(tags.new_tags, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(view.selected_runs()[0].tags) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(view.selected_runs()[0].tags) == 2, timeout=TIMEOUT_MS)
     view.action_menu["note"].trigger()
     (note,) = view.findChildren(NoteEditor)
     QTest.keyClicks(note.text, "worth a second seed")
     QTest.keyClick(note.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(
-        lambda: view.selected_runs()[0].note == "worth a second seed", timeout=PATIENCE_MS
+        lambda: view.selected_runs()[0].note == "worth a second seed", timeout=TIMEOUT_MS
     )
 
     view.table.copy_requested.emit()

@@ -17,7 +17,7 @@ from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -31,7 +31,7 @@ def runs(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
     model = RunsModel(link, tasks, ticker, notices)
-    qtbot.waitUntil(lambda: model.is_listed, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_listed, timeout=TIMEOUT_MS)
     yield model
     model.close()
     assert model.join(10)
@@ -49,7 +49,7 @@ def _wait_for(qtbot: QtBot, runs: RunsModel, run_id: str, state: RunState) -> No
         run = runs.by_id(run_id)
         return run is not None and run.state is state
 
-    qtbot.waitUntil(has_state, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_state, timeout=TIMEOUT_MS)
 
 
 def test_undo_restores_and_closing_deletes(
@@ -80,8 +80,8 @@ def test_undo_restores_and_closing_deletes(
 
     actions.delete([second])
     actions.close()
-    assert actions.join(PATIENCE_MS / 1000)
-    qtbot.waitUntil(lambda: runs.by_id(second) is None, timeout=PATIENCE_MS)
+    assert actions.join(TIMEOUT_MS / 1000)
+    qtbot.waitUntil(lambda: runs.by_id(second) is None, timeout=TIMEOUT_MS)
     assert runs.by_id(first) is not None
 
 
@@ -101,8 +101,8 @@ def test_rejected_deletions_are_shown_again(
     _wait_for(qtbot, runs, live, RunState.RUNNING)
     actions.delete([finished, live])
     assert actions.deletions.hidden_run_ids == {finished, live}
-    qtbot.waitUntil(lambda: runs.by_id(finished) is None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not actions.deletions.hidden_run_ids, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: runs.by_id(finished) is None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: not actions.deletions.hidden_run_ids, timeout=TIMEOUT_MS)
     assert posted[-1].tone == "bad"
     assert live in posted[-1].message
     assert not actions.deletions.can_undo
@@ -122,12 +122,12 @@ def test_runs_are_deleted_when_the_daemon_is_back(
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     daemon.kill()
-    qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=PATIENCE_MS)
-    with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
+    qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(notices.withdrawn, timeout=TIMEOUT_MS):
         actions.delete([run_id])
     assert actions.deletions.hidden_run_ids == {run_id}
     assert daemon.start().startswith("ready ")
-    qtbot.waitUntil(lambda: runs.by_id(run_id) is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: runs.by_id(run_id) is None, timeout=TIMEOUT_MS)
     assert [notice.tone for notice in posted if notice.tone == "bad"] == []
     assert not actions.deletions.hidden_run_ids
 
@@ -146,7 +146,7 @@ def test_a_run_deleted_by_another_window(
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     actions.delete([run_id])
-    with qtbot.waitSignal(notices.withdrawn, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(notices.withdrawn, timeout=TIMEOUT_MS):
         daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
     assert not actions.deletions.can_undo
     assert not actions.deletions.hidden_run_ids
@@ -163,7 +163,7 @@ class _DelayedTasks(Tasks):
     def run(self, parent: QObject, op: Callable[[], Any], *callbacks: Any) -> None:
         def delayed() -> Any:
             outcome = op()
-            assert self.gate.wait(PATIENCE_MS / 1000)
+            assert self.gate.wait(TIMEOUT_MS / 1000)
             return outcome
 
         super().run(parent, delayed, *callbacks)
@@ -181,15 +181,15 @@ def test_a_late_answer_does_not_overwrite_newer_records(
         actions.rename(renamed, "mine")
         qtbot.waitUntil(
             lambda renamed=renamed: _name(runs, renamed) == "mine",  # type: ignore[misc]
-            timeout=PATIENCE_MS,
+            timeout=TIMEOUT_MS,
         )
     daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, name="theirs"))
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=other))
     qtbot.waitUntil(
-        lambda: _name(runs, run_id) == "theirs" and runs.by_id(other) is None, timeout=PATIENCE_MS
+        lambda: _name(runs, run_id) == "theirs" and runs.by_id(other) is None, timeout=TIMEOUT_MS
     )
     delayed.gate.set()
-    qtbot.waitUntil(lambda: not delayed.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not delayed.is_busy, timeout=TIMEOUT_MS)
     delayed.close()
     assert delayed.join()
     assert _name(runs, run_id) == "theirs"

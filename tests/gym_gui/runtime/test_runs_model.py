@@ -16,7 +16,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -27,7 +27,7 @@ def runs(
     link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
 ) -> Iterator[RunsModel]:
     model = RunsModel(link, tasks, ticker, notices)
-    qtbot.waitUntil(lambda: model.is_listed, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.is_listed, timeout=TIMEOUT_MS)
     yield model
     model.close()
     assert model.join(10)
@@ -47,7 +47,7 @@ def test_the_life_of_a_run(
     notices.posted.connect(posted.append)
     actions = RunActions(link, tasks, notices, runs)
     run_id = daemon.submit(steps=3000, episode_length=10)
-    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.SUCCEEDED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.SUCCEEDED, timeout=TIMEOUT_MS)
 
     def run() -> RunRecord:
         (record,) = runs.runs
@@ -59,39 +59,39 @@ def test_the_life_of_a_run(
     assert runs.running_count == 0
     table = RunsTable(runs)
     trend = table.index(0, RunColumn.TREND)
-    qtbot.waitUntil(lambda: len(trend.data(TREND_ROLE)) > 10, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(trend.data(TREND_ROLE)) > 10, timeout=TIMEOUT_MS)
     assert table.index(0, RunColumn.DISK).data().endswith("B")
 
     table.rename_requested.connect(actions.rename)
     assert table.setData(table.index(0, RunColumn.RUN), "  my run ")
-    qtbot.waitUntil(lambda: run().name == "my run", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: run().name == "my run", timeout=TIMEOUT_MS)
     actions.change_tags([run_id], ["paper", "baseline"])
-    qtbot.waitUntil(lambda: set(run().tags) == {"paper", "baseline"}, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: set(run().tags) == {"paper", "baseline"}, timeout=TIMEOUT_MS)
     actions.change_tags([run_id], ["new"], ["paper"])
-    qtbot.waitUntil(lambda: set(run().tags) == {"new", "baseline"}, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: set(run().tags) == {"new", "baseline"}, timeout=TIMEOUT_MS)
     actions.write_note(run_id, "first line\nsecond line ")
-    qtbot.waitUntil(lambda: run().note == "first line\nsecond line", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: run().note == "first line\nsecond line", timeout=TIMEOUT_MS)
     assert table.index(0, RunColumn.NOTE).data() == "first line"
 
     actions.export(run_id)
-    qtbot.waitUntil(lambda: len(posted) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(posted) == 2, timeout=TIMEOUT_MS)
     (file,) = (link.home.path / "exports").iterdir()
     assert file.name == f"my run {run_id[-6:]}.tar.gz"
     assert file.name in posted[1].message
     posted.clear()
 
     actions.archive([run_id])
-    qtbot.waitUntil(lambda: table.rowCount() == 0 and bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 0 and bool(posted), timeout=TIMEOUT_MS)
     assert posted[0].action == "Undo"
     assert posted[0].run is not None
     posted[0].run()
-    qtbot.waitUntil(lambda: table.rowCount() == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: table.rowCount() == 1, timeout=TIMEOUT_MS)
 
 
 def test_a_failed_run_has_a_reason(qtbot: QtBot, runs: RunsModel, daemon: DaemonUnderTest) -> None:
     """The reason is in its row, and the remedy in the tool tip."""
     run_id = daemon.submit(steps=10, exit_code=3)
-    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.FAILED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.FAILED, timeout=TIMEOUT_MS)
     failed = runs.by_id(run_id)
     assert failed is not None
     table = RunsTable(runs)
@@ -104,9 +104,9 @@ def test_a_restarted_daemon(
 ) -> None:
     """The list continues, including missed changes."""
     run_id = daemon.submit(steps=1_000_000, rate=200)
-    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.RUNNING, timeout=TIMEOUT_MS)
     daemon.kill()
     assert daemon.start().startswith("ready ")
     link.client.cancel(run_id)
-    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.CANCELLED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.CANCELLED, timeout=TIMEOUT_MS)
     assert len(runs.runs) == 1

@@ -12,7 +12,7 @@ from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -36,7 +36,7 @@ def test_metadata_follows_the_run(
     run_id = daemon.submit(steps=200, rate=400, episode_length=20)
     selected.select(run_id)
     assert not selected.is_known
-    qtbot.waitUntil(lambda: selected.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: selected.is_known, timeout=TIMEOUT_MS)
     assert selected.config is not None
     assert selected.config.worker == "echo_worker"
     assert selected.descriptor is not None
@@ -46,7 +46,7 @@ def test_metadata_follows_the_run(
         details = selected.details
         return details is not None and details.run.state is RunState.SUCCEEDED
 
-    qtbot.waitUntil(has_succeeded, timeout=PATIENCE_MS)
+    qtbot.waitUntil(has_succeeded, timeout=TIMEOUT_MS)
     selected.select("")
     assert selected.run is None
     assert not selected.is_known
@@ -55,5 +55,5 @@ def test_metadata_follows_the_run(
 def test_an_unknown_run(qtbot: QtBot, selected: SelectedRun) -> None:
     """The error is available as `problem`."""
     selected.select("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    qtbot.waitUntil(lambda: selected.problem is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: selected.problem is not None, timeout=TIMEOUT_MS)
     assert not selected.is_known

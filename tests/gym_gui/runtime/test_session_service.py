@@ -11,7 +11,7 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.events import EpisodeStart
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -30,14 +30,14 @@ def test_an_early_request_starts_with_the_daemon_and_ends_on_close(
     sessions.start(LAKE)
     assert sessions.is_waiting_for_daemon
     link.open(start=False)
-    qtbot.waitUntil(lambda: sessions.newest_frame is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: bool(lines), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.newest_frame is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: bool(lines), timeout=TIMEOUT_MS)
     assert isinstance(lines[0], EpisodeStart)
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=TIMEOUT_MS)
     run_id = sessions.state.run_id
     sessions.close()
     assert sessions.join(20)
-    qtbot.waitUntil(lambda: link.client.run(run_id).run.state.is_final, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: link.client.run(run_id).run.state.is_final, timeout=TIMEOUT_MS)
     link.close()
     assert link.join(10)
 
@@ -48,10 +48,10 @@ def test_an_attached_session_continues_after_close(
     """Only its owner stops a session."""
     owner, observer = SessionService(link, ticker), SessionService(link, ticker)
     owner.start(LAKE)
-    qtbot.waitUntil(lambda: owner.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: owner.state.phase is SessionPhase.RUNNING, timeout=TIMEOUT_MS)
     run_id = owner.state.run_id
     observer.attach(run_id)
-    qtbot.waitUntil(lambda: observer.newest_frame is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: observer.newest_frame is not None, timeout=TIMEOUT_MS)
     observer.close()
     assert observer.join(20)
     assert link.client.run(run_id).run.state is RunState.RUNNING
@@ -65,15 +65,15 @@ def test_a_session_requested_just_before_closing_ends(
     """Also if the previous session was finished: no run is left behind."""
     sessions = SessionService(link, ticker)
     sessions.start(LAKE)
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=TIMEOUT_MS)
     sessions.stop()
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.FINISHED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.FINISHED, timeout=TIMEOUT_MS)
     sessions.start(LAKE)
     sessions.close()
     assert sessions.join(20)
     qtbot.waitUntil(
         lambda: [run.state.is_final for run in link.client.runs()] == [True, True],
-        timeout=PATIENCE_MS,
+        timeout=TIMEOUT_MS,
     )
 
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -24,11 +24,11 @@ def test_a_killed_daemon_is_restarted(
     assert endpoint is not None
 
     os.kill(endpoint.pid, signal.SIGKILL)
-    qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: link.state is LinkState.LOST, timeout=TIMEOUT_MS)
     assert link.problem is not None
     assert link.problem.remedy
 
-    with qtbot.waitSignal(link.recovered, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(link.recovered, timeout=TIMEOUT_MS):
         link.start_daemon()
 
     assert link.is_ready
@@ -43,7 +43,7 @@ def test_without_a_daemon_the_link_fails(
     link = TrainerLink(Home(tmp_path_factory.mktemp("empty")))
     link.open(start=False)
 
-    qtbot.waitUntil(lambda: link.state is LinkState.FAILED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: link.state is LinkState.FAILED, timeout=TIMEOUT_MS)
 
     assert link.problem is not None
     assert link.problem.remedy

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.ui_collection import UiCollection
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 PROGRAM = Path(__file__).with_name("destroying_qt_objects.py")
 TIMEOUT_S = 60
@@ -43,7 +43,7 @@ def test_qt_objects_are_destroyed_on_the_ui_thread(qtbot: QtBot) -> None:
         allocate(objects)
         assert destroyed_on == [threading.get_ident()]
 
-    qtbot.waitUntil(check, timeout=PATIENCE_MS)
+    qtbot.waitUntil(check, timeout=TIMEOUT_MS)
 
 
 def test_close_collects_and_leaves_the_automatic_collector_off() -> None:

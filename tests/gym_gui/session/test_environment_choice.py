@@ -4,12 +4,12 @@ import pytest
 
 from gym_gui.session.model.environment_choice import MAX_SPEED, EnvironmentChoice
 from mosaic.contract.errors import UserError
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.memory_settings import MemorySettings
 
 
 def test_selections_are_restored_at_the_next_start() -> None:
     """Environment, values, seed, its lock, speed and recent environments are saved."""
-    memory = Remembered()
+    memory = MemorySettings()
     choice = EnvironmentChoice(memory)
     choice.choose("LunarLander-v3")
     choice.set_values({"gravity": -5.0})
@@ -25,7 +25,7 @@ def test_selections_are_restored_at_the_next_start() -> None:
 
 def test_each_environment_has_its_own_values() -> None:
     """Selecting another environment and then the first again restores its values."""
-    choice = EnvironmentChoice(Remembered())
+    choice = EnvironmentChoice(MemorySettings())
     choice.set_values({"is_slippery": False})
     choice.choose("CartPole-v1")
     assert choice.values == {}
@@ -36,7 +36,7 @@ def test_each_environment_has_its_own_values() -> None:
 
 def test_invalid_saved_settings_are_ignored() -> None:
     """A damaged or old settings file does not prevent the start."""
-    memory = Remembered(
+    memory = MemorySettings(
         {
             "session/environment": "FrozenLake-v1",
             "session/values/FrozenLake-v1": '{"gone": 1, "is_slippery": false}',
@@ -54,7 +54,7 @@ def test_invalid_saved_settings_are_ignored() -> None:
 
 def test_a_seed_is_new_for_each_session_unless_chosen_or_locked() -> None:
     """A typed or random seed is used for the next session; a locked one for all."""
-    choice = EnvironmentChoice(Remembered())
+    choice = EnvironmentChoice(MemorySettings())
     choice.set_seed(10**18)
     assert choice.next_seed() == 10**18
     assert choice.next_seed() != 10**18
@@ -65,7 +65,7 @@ def test_a_seed_is_new_for_each_session_unless_chosen_or_locked() -> None:
 
 def test_invalid_values_are_reported_by_field() -> None:
     """Each problem names its field; invalid values raise an error."""
-    choice = EnvironmentChoice(Remembered())
+    choice = EnvironmentChoice(MemorySettings())
     choice.set_values({"map_size": 1})
     assert [problem.field for problem in choice.problems] == ["map_size"]
     with pytest.raises(UserError, match="map_size"):

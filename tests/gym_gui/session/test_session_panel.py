@@ -21,7 +21,7 @@ from gym_gui.session.view.environment_field import EnvironmentField
 from gym_gui.session.view.session_panel import SessionPanel
 from gym_gui.widgets.forms.parameter_form import ParameterForm
 from mosaic.contract.layout import Home
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.memory_settings import MemorySettings
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def model(
     link = TrainerLink(Home(tmp_path))
     sessions = SessionService(link, ticker)
     thumbnails = ThumbnailCache(link, tasks)
-    yield SessionPanelModel(link, tasks, notices, Remembered(), sessions, thumbnails)
+    yield SessionPanelModel(link, tasks, notices, MemorySettings(), sessions, thumbnails)
     sessions.close()
 
 

@@ -14,8 +14,8 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 
 pytestmark = pytest.mark.process
 
@@ -31,21 +31,21 @@ def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
 @pytest.fixture
 def make_model(
     link: TrainerLink, tasks: Tasks, notices: Notices, sessions: SessionService, qtbot: QtBot
-) -> Callable[[Remembered], SessionPanelModel]:
-    def make(settings: Remembered) -> SessionPanelModel:
+) -> Callable[[MemorySettings], SessionPanelModel]:
+    def make(settings: MemorySettings) -> SessionPanelModel:
         thumbnails = ThumbnailCache(link, tasks)
         model = SessionPanelModel(link, tasks, notices, settings, sessions, thumbnails)
-        qtbot.waitUntil(lambda: bool(model.actors.actors), timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: bool(model.actors.actors), timeout=TIMEOUT_MS)
         return model
 
     return make
 
 
 def test_actors_by_mode_and_environment(
-    make_model: Callable[[Remembered], SessionPanelModel], notices: Notices, qtbot: QtBot
+    make_model: Callable[[MemorySettings], SessionPanelModel], notices: Notices, qtbot: QtBot
 ) -> None:
     """Human by default; unavailable actors have a reason; selections are saved."""
-    settings = Remembered()
+    settings = MemorySettings()
     model = make_model(settings)
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
@@ -61,7 +61,7 @@ def test_actors_by_mode_and_environment(
     assert "recorded episode" in posted[0].message
     model.choose_actor("scripted")
     model.choice.choose("CartPole-v1")
-    qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=TIMEOUT_MS)
     model.choose_actor("random")
     model.choice.choose("FrozenLake-v1")
     assert model.actor_id == "scripted"
@@ -74,37 +74,39 @@ def test_actors_by_mode_and_environment(
 
 
 def test_playing_with_a_named_actor(
-    make_model: Callable[[Remembered], SessionPanelModel],
+    make_model: Callable[[MemorySettings], SessionPanelModel],
     sessions: SessionService,
     notices: Notices,
     qtbot: QtBot,
 ) -> None:
     """Also before the actors of a new environment are loaded."""
-    model = make_model(Remembered())
+    model = make_model(MemorySettings())
     model.set_mode("agent")
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     model.play_with("unknown")
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     assert not model.activity.is_running
     model.choice.choose("CartPole-v1")
     model.play_with("scripted")
     assert not model.activity.is_running
-    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=TIMEOUT_MS)
     assert (sessions.state.env_id, sessions.state.actor) == ("CartPole-v1", "scripted")
     model.stop()
-    qtbot.waitUntil(lambda: not sessions.state.phase.is_active, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not sessions.state.phase.is_active, timeout=TIMEOUT_MS)
 
 
 def test_a_session_from_play_to_stop(
-    make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
+    make_model: Callable[[MemorySettings], SessionPanelModel],
+    sessions: SessionService,
+    qtbot: QtBot,
 ) -> None:
     """Play, switch to an agent, run episodes with a locked seed, stop."""
 
     def until(condition: Callable[[], bool]) -> None:
-        qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+        qtbot.waitUntil(condition, timeout=TIMEOUT_MS)
 
-    model = make_model(Remembered())
+    model = make_model(MemorySettings())
     model.choice.set_values({"is_slippery": False})
     model.choice.set_seed(11)
     model.choice.lock_seed(True)
@@ -129,14 +131,16 @@ def test_a_session_from_play_to_stop(
 
 
 def test_no_automatic_reset_after_a_takeover(
-    make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
+    make_model: Callable[[MemorySettings], SessionPanelModel],
+    sessions: SessionService,
+    qtbot: QtBot,
 ) -> None:
     """Also with a locked seed: the user resets by hand; after release the agent does."""
 
     def until(condition: Callable[[], bool]) -> None:
-        qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+        qtbot.waitUntil(condition, timeout=TIMEOUT_MS)
 
-    model = make_model(Remembered())
+    model = make_model(MemorySettings())
     model.choice.set_values({"is_slippery": False, "map_name": "custom", "desc": "SG/FF"})
     model.choice.set_seed(11)
     model.choice.lock_seed(True)
@@ -160,13 +164,13 @@ def test_no_automatic_reset_after_a_takeover(
 
 
 def test_a_session_that_cannot_start_reports_why(
-    make_model: Callable[[Remembered], SessionPanelModel], qtbot: QtBot
+    make_model: Callable[[MemorySettings], SessionPanelModel], qtbot: QtBot
 ) -> None:
     """The problem and its remedy stay until dismissed, and Play can be retried."""
-    model = make_model(Remembered())
+    model = make_model(MemorySettings())
     model.choice.choose("NoSuchThing-v0")
     model.play()
-    qtbot.waitUntil(lambda: model.problem is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.problem is not None, timeout=TIMEOUT_MS)
     assert "NoSuchThing" in str(model.problem)
     assert model.can_retry
     model.dismiss_problem()
@@ -174,20 +178,22 @@ def test_a_session_that_cannot_start_reports_why(
 
 
 def test_a_session_paused_for_the_user_resumes_for_an_agent(
-    make_model: Callable[[Remembered], SessionPanelModel], sessions: SessionService, qtbot: QtBot
+    make_model: Callable[[MemorySettings], SessionPanelModel],
+    sessions: SessionService,
+    qtbot: QtBot,
 ) -> None:
     """A real-time session is paused until the first key; an agent resumes it."""
-    model = make_model(Remembered())
+    model = make_model(MemorySettings())
     model.choice.choose("MountainCar-v0")
-    qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.actors.find("random") is not None, timeout=TIMEOUT_MS)
     model.play()
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.PAUSED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.PAUSED, timeout=TIMEOUT_MS)
     model.set_mode("agent")
     model.choose_actor("random")
-    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: sessions.state.phase is SessionPhase.RUNNING, timeout=TIMEOUT_MS)
     model.stop()
-    qtbot.waitUntil(lambda: not model.activity.is_running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.activity.is_running, timeout=TIMEOUT_MS)
 
 
 def test_play_without_a_daemon(
@@ -196,11 +202,11 @@ def test_play_without_a_daemon(
     """The problem is reported instead of waiting; Stop cancels the request."""
     link = TrainerLink(Home(tmp_path))
     sessions, thumbnails = SessionService(link, ticker), ThumbnailCache(link, tasks)
-    model = SessionPanelModel(link, tasks, notices, Remembered(), sessions, thumbnails)
+    model = SessionPanelModel(link, tasks, notices, MemorySettings(), sessions, thumbnails)
     model.play()
     assert model.activity.text == "Waiting for the trainer daemon"
     link.open(start=False)
-    qtbot.waitUntil(lambda: model.problem is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.problem is not None, timeout=TIMEOUT_MS)
     assert "No daemon is running." in str(model.problem)
     assert model.activity.text == ""
     assert not model.can_retry

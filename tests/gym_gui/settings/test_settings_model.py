@@ -13,7 +13,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS
 from gym_gui.settings.model.settings_model import SettingsModel
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 VALUE = "f00dfeed-0123456789-do-not-tell"
@@ -38,7 +38,7 @@ def model(
     created.refresh()
     qtbot.waitUntil(
         lambda: bool(created.daemon and created.retention and created.secrets.is_known),
-        timeout=PATIENCE_MS,
+        timeout=TIMEOUT_MS,
     )
     return created
 
@@ -51,18 +51,18 @@ def test_settings_and_keys_of_the_daemon(
     model.set_daemon_value(MAX_GB, "much")
     assert "number" in model.problems[MAX_GB.name]
     model.set_daemon_value(MAX_GB, 20)
-    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) == 20, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) == 20, timeout=TIMEOUT_MS)
     assert MAX_GB.name not in model.problems
     assert "retention_max_gb = 20" in daemon.home.settings.read_text()
     qtbot.waitUntil(
-        lambda: model.retention is not None and model.retention.max_gb == 20, timeout=PATIENCE_MS
+        lambda: model.retention is not None and model.retention.max_gb == 20, timeout=TIMEOUT_MS
     )
     undo = posted[-1].run
     assert undo is not None
     undo()
-    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.stored(MAX_GB.name) is None, timeout=TIMEOUT_MS)
     model.set_daemon_value(MAX_RUNS, 5)
-    qtbot.waitUntil(lambda: model.waiting == ("Concurrent runs",), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.waiting == ("Concurrent runs",), timeout=TIMEOUT_MS)
 
     secrets = model.secrets
 
@@ -70,15 +70,15 @@ def test_settings_and_keys_of_the_daemon(
         return any(secret.name == name and secret.is_set for secret in secrets.secrets)
 
     secrets.set_secret("WANDB_API_KEY", VALUE)
-    qtbot.waitUntil(lambda: is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: is_set("WANDB_API_KEY"), timeout=TIMEOUT_MS)
     assert VALUE in daemon.home.secrets.read_text()
     assert VALUE not in repr(secrets.secrets)
     assert all(VALUE not in notice.message for notice in posted)
     secrets.set_secret(VALUE, VALUE)
-    qtbot.waitUntil(lambda: bool(secrets.problems), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(secrets.problems), timeout=TIMEOUT_MS)
     assert VALUE not in " ".join(secrets.problems.values())
     secrets.remove("WANDB_API_KEY")
-    qtbot.waitUntil(lambda: not is_set("WANDB_API_KEY"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not is_set("WANDB_API_KEY"), timeout=TIMEOUT_MS)
 
 
 def test_window_settings_are_saved(

@@ -14,7 +14,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.settings.model.settings_model import SettingsModel
 from gym_gui.settings.view.secret_row import SecretRow
 from gym_gui.settings.view.settings_page import SettingsPage, StorageSection
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = [
     pytest.mark.process,
@@ -34,7 +34,7 @@ def test_keys_and_limits_are_set_by_keyboard(
     qtbot.addWidget(page)
     page.resize(1024, 700)
     page.show()
-    qtbot.waitUntil(lambda: len(page.findChildren(SecretRow)) >= 4, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(page.findChildren(SecretRow)) >= 4, timeout=TIMEOUT_MS)
 
     row = next(row for row in page.findChildren(SecretRow) if row._name == "OPENAI_API_KEY")
     row._set.click()
@@ -42,20 +42,20 @@ def test_keys_and_limits_are_set_by_keyboard(
     assert field.echoMode() == QLineEdit.EchoMode.Password
     QTest.keyClicks(field, VALUE)
     QTest.keyClick(field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: row._badge.text() == "set", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: row._badge.text() == "set", timeout=TIMEOUT_MS)
     assert all(VALUE not in edit.text() for edit in page.findChildren(QLineEdit))
     row._remove.button.click()
     row._remove._yes.click()
-    qtbot.waitUntil(lambda: row._badge.text() == "not set", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: row._badge.text() == "not set", timeout=TIMEOUT_MS)
 
     limit = page.findChildren(StorageSection)[0]._fields[0]
-    qtbot.waitUntil(limit.isEnabled, timeout=PATIENCE_MS)
+    qtbot.waitUntil(limit.isEnabled, timeout=TIMEOUT_MS)
     QTest.keyClicks(limit.box.lineEdit(), "lots")
     QTest.keyClick(limit.box, Qt.Key.Key_Return)
     assert "Enter a number" in limit.problem
     limit.box.lineEdit().setText("12.5")
     QTest.keyClick(limit.box, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: model.stored("retention_max_gb") == 12.5, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.stored("retention_max_gb") == 12.5, timeout=TIMEOUT_MS)
     assert limit.problem == ""
 
     for kind in (QLineEdit, QAbstractSpinBox, QComboBox):

@@ -15,7 +15,7 @@ from gym_gui.shell.model import StatusModel
 from gym_gui.shell.view.status_strip import StatusStrip
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 
@@ -34,13 +34,13 @@ def test_the_status_follows_the_daemon(
     button = strip.findChildren(QPushButton)[0]
     assert button.text() == "Daemon running"
     assert model.status.runs.text == "no active runs"
-    qtbot.waitUntil(lambda: model.status.disk.text.startswith("Runs use"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.status.disk.text.startswith("Runs use"), timeout=TIMEOUT_MS)
     link.changed.emit()
     assert not tasks.is_busy, "the disk usage is requested once a minute"
     model.set_actor("Human-Only")
     assert "Actor: Human-Only" in [label.text() for label in strip.findChildren(QLabel)]
     daemon.kill()
-    qtbot.waitUntil(lambda: model.status.can_start_daemon, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.status.can_start_daemon, timeout=TIMEOUT_MS)
     assert model.status.daemon.tone == "warning"
     assert button.text() == "Daemon lost, reconnecting…"
     with qtbot.waitSignal(strip.start_requested):

@@ -18,8 +18,8 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
 from mosaic.analytics.event_files import EventFileWriter
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -31,7 +31,7 @@ def model(
 ) -> Iterator[TensorBoardModel]:
     runs = RunsModel(link, tasks, ticker, notices)
     selected = SelectedRun(link, tasks, runs)
-    created = TensorBoardModel(link, tasks, ticker, notices, selected, runs, Remembered())
+    created = TensorBoardModel(link, tasks, ticker, notices, selected, runs, MemorySettings())
     yield created
     created.close()
     runs.close()
@@ -66,7 +66,7 @@ def _finished(qtbot: QtBot, model: TensorBoardModel, daemon: DaemonUnderTest) ->
         run = model.runs.by_id(run_id)
         return run is not None and run.ended_at is not None and run.digest.episodes > 0
 
-    qtbot.waitUntil(is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(is_finished, timeout=TIMEOUT_MS)
     return run_id
 
 
@@ -82,31 +82,31 @@ def test_export_and_open_a_run_without_event_files(
     assert _displays(page, "No run selected")
     run_id = _finished(qtbot, model, daemon)
     model.selected.select(run_id)
-    qtbot.waitUntil(lambda: _displays(page, "has written no event files"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _displays(page, "has written no event files"), timeout=TIMEOUT_MS)
     start = _button(page, "Start TensorBoard")
     assert not start.isEnabled()
     assert "no event files" in start.toolTip()
     _button(page, "Export as event files").click()
-    qtbot.waitUntil(lambda: model.events.summary is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.events.summary is not None, timeout=TIMEOUT_MS)
     tags = model.events.tags
     rows = {tags.index(row, 0).data(): tags.index(row, 1).data() for row in range(tags.rowCount())}
     assert rows["episodes/return"] == "10"
-    qtbot.waitUntil(start.isEnabled, timeout=PATIENCE_MS)
-    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS) as opened:
+    qtbot.waitUntil(start.isEnabled, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(model.address_ready, timeout=TIMEOUT_MS) as opened:
         start.click()
     (address,) = opened.args
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(address, timeout=30) as answer:
         assert b"<title>TensorBoard</title>" in answer.read()
-    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS) as again:
+    with qtbot.waitSignal(model.address_ready, timeout=TIMEOUT_MS) as again:
         _button(page, "Open TensorBoard").click()
     assert again.args == [address]
-    with qtbot.waitSignal(page.charts_requested, timeout=PATIENCE_MS) as requested:
+    with qtbot.waitSignal(page.charts_requested, timeout=TIMEOUT_MS) as requested:
         _button(page, "Show in charts").click()
     assert requested.args == [run_id]
     server = model.servers[0].server
     _button(page, "Stop").click()
-    qtbot.waitUntil(lambda: not server.is_alive, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not server.is_alive, timeout=TIMEOUT_MS)
     assert model.servers == ()
     assert _button(page, "Start TensorBoard").isEnabled()
 
@@ -122,21 +122,21 @@ def test_several_runs_and_a_failure(
     """Two runs in one server; a removed folder fails with a reason and Retry."""
     give_bundles(daemon.home, "cleanrl_worker")
     first, second = _finished(qtbot, model, daemon), _finished(qtbot, model, daemon)
-    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(model.address_ready, timeout=TIMEOUT_MS):
         model.open_runs([first, second])
     assert len(model.servers[0].server.folders) == 2
     model.stop(model.servers[0].server)
     folder = tmp_path / "elsewhere"
     with EventFileWriter(folder, 1.0) as file:
         file.add(1.0, 1, {"loss": 1.0})
-    with qtbot.waitSignal(model.address_ready, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(model.address_ready, timeout=TIMEOUT_MS):
         model.open_folder(folder)
     broken = model.servers[0].server
     model.stop(broken)
     file.path.unlink()
     folder.rmdir()
     model.retry(broken)
-    qtbot.waitUntil(lambda: _displays(page, "does not exist"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _displays(page, "does not exist"), timeout=TIMEOUT_MS)
     assert _button(page, "Retry").isEnabled()
     _button(page, "Dismiss").click()
     assert model.servers == ()
@@ -153,7 +153,7 @@ def test_disabled_buttons_have_a_reason(
     """No TensorBoard anywhere, no WebEngine, a folder without event files."""
     daemon.home.venvs.unlink()
     model.find_program()
-    qtbot.waitUntil(lambda: model.missing_program is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.missing_program is not None, timeout=TIMEOUT_MS)
     assert "CleanRL" in _button(page, "Start TensorBoard").toolTip()
     for text in ("Several runs…", "Folder…"):
         button = _button(page, text)
@@ -165,5 +165,5 @@ def test_disabled_buttons_have_a_reason(
     posted: list[Notice] = []
     notices.posted.connect(posted.append)
     model.open_folder(tmp_path / "empty")
-    qtbot.waitUntil(lambda: bool(posted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(posted), timeout=TIMEOUT_MS)
     assert "has no event files" in posted[0].message

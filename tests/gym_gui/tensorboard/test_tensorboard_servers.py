@@ -14,7 +14,7 @@ from gym_gui.tensorboard.feed.tensorboard_servers import (
     find_tensorboard,
 )
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = pytest.mark.process
 
@@ -34,7 +34,7 @@ def test_one_server_for_the_same_folders(
     first = servers.open(program, {"a": tmp_path})
     assert servers.open(program, {"renamed": tmp_path}) is first
     missing = servers.open(program, {"gone": tmp_path / "gone"})
-    qtbot.waitUntil(lambda: missing.state is ServerState.FAILED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: missing.state is ServerState.FAILED, timeout=TIMEOUT_MS)
     assert servers.servers == (first, missing)
     again = servers.open(program, {"gone": tmp_path / "gone"})
     assert servers.servers == (first, again)

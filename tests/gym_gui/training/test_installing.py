@@ -18,7 +18,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.check_list import CheckList
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -56,14 +56,14 @@ def test_a_bundle_is_installed_with_progress(
     qtbot.addWidget(checks)
     checks.show()
     model.set_environment("CartPole-v1", {})
-    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=TIMEOUT_MS)
     model.form.choose_agent("echo_worker/echo")
 
     def install_button() -> QPushButton | None:
         buttons = checks.findChildren(QPushButton)
         return next((button for button in buttons if button.text() == "Install bundle"), None)
 
-    qtbot.waitUntil(lambda: install_button() is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: install_button() is not None, timeout=TIMEOUT_MS)
     assert model.form.badges[0].text == "! bundle missing"
     button = install_button()
     assert button is not None
@@ -74,7 +74,7 @@ def test_a_bundle_is_installed_with_progress(
     )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "Installing" in model.launch_problem
-    qtbot.waitUntil(lambda: readiness.installation is None, timeout=2 * PATIENCE_MS)
+    qtbot.waitUntil(lambda: readiness.installation is None, timeout=2 * TIMEOUT_MS)
     assert len(set(texts)) > 1
-    qtbot.waitUntil(lambda: model.form.badges[0].text == "✓ bundle", timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.form.badges[0].text == "✓ bundle", timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: not model.launch_problem, timeout=TIMEOUT_MS)

@@ -12,7 +12,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.training.feed.launcher import Launcher, proxy_from_environment
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def test_deleting_a_preset(
     results: list[Any] = []
     config = {"worker": "a", "algo": "x", "env_id": "CartPole-v1"}
     launcher.save_preset(owner, "mine", config, results.append, results.append)
-    qtbot.waitUntil(lambda: len(results) == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 1, timeout=TIMEOUT_MS)
     launcher.delete_preset(owner, "mine", results.append, results.append)
-    qtbot.waitUntil(lambda: len(results) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 2, timeout=TIMEOUT_MS)
     assert results[1] == config
     assert not list(Home(tmp_path).presets.glob("*.json"))
     launcher.delete_preset(owner, "mine", results.append, results.append)
-    qtbot.waitUntil(lambda: len(results) == 3, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 3, timeout=TIMEOUT_MS)
     assert isinstance(results[2], UserError)
 
 
@@ -51,14 +51,14 @@ def test_presets_of_a_worker_and_an_environment(
     others = [config | {"worker": "b"}, config | {"env_id": "Acrobot-v1"}]
     for name, document in zip(("mine", "worker", "env"), (config, *others), strict=True):
         launcher.save_preset(owner, name, document, results.append, results.append)
-    qtbot.waitUntil(lambda: len(results) == 3, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 3, timeout=TIMEOUT_MS)
     (Home(tmp_path).presets / "broken.json").write_text("{")
     launcher.presets_for(owner, "a", "CartPole-v1", results.append)
-    qtbot.waitUntil(lambda: len(results) == 4, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 4, timeout=TIMEOUT_MS)
     assert results[3] == ("mine",)
     launcher.load_preset(owner, "mine", results.append, results.append)
     launcher.load_preset(owner, "absent", results.append, results.append)
-    qtbot.waitUntil(lambda: len(results) == 6, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(results) == 6, timeout=TIMEOUT_MS)
     assert config in results
     assert any(isinstance(result, UserError) for result in results)
 
@@ -72,7 +72,7 @@ def test_files_that_cannot_be_accessed(
     launcher.write_file(
         owner, str(tmp_path / "no" / "folder.json"), b"{}", lambda _: None, errors.append
     )
-    qtbot.waitUntil(lambda: len(errors) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(errors) == 2, timeout=TIMEOUT_MS)
     assert all("json" in error.message for error in errors)
     assert all(error.remedy for error in errors)
 

@@ -26,13 +26,13 @@ from gym_gui.training.view.trained_panel import TrainedPanel
 from gym_gui.training.view.training_panel import TrainingPanel
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import load_run_config
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = pytest.mark.process
 
 PPO = "cleanrl_worker/ppo"
 DQN = "cleanrl_worker/dqn"
-TRAINING_TIMEOUT_MS = 2 * PATIENCE_MS
+TRAINING_TIMEOUT_MS = 2 * TIMEOUT_MS
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def panel(
     session_panel = SessionPanel(session, theme, dock)
     qtbot.addWidget(session_panel)
     session_panel.show()
-    qtbot.waitUntil(lambda: dock.model.form.agent is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.model.form.agent is not None, timeout=TIMEOUT_MS)
     return session_panel
 
 
@@ -95,14 +95,14 @@ def press(panel: QWidget, text: str) -> None:
 
 def open_train_new(qtbot: QtBot, panel: SessionPanel) -> TrainingPanel:
     press(panel, "Train new")
-    qtbot.waitUntil(lambda: bool(panel.findChildren(TrainingPanel)), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(panel.findChildren(TrainingPanel)), timeout=TIMEOUT_MS)
     page = panel.findChildren(TrainingPanel)[0]
-    qtbot.waitUntil(lambda: page.isVisible() and page.sections.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.isVisible() and page.sections.is_finished, timeout=TIMEOUT_MS)
     return page
 
 
 def wait_until_ready(qtbot: QtBot, model: TrainingModel) -> None:
-    qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.launch_problem, timeout=TIMEOUT_MS)
 
 
 def test_training_and_playing_a_policy(
@@ -114,9 +114,9 @@ def test_training_and_playing_a_policy(
     link: TrainerLink,
 ) -> None:
     """Launch replaces Play; the policy of the run is listed, chosen, and plays."""
-    qtbot.waitUntil(lambda: bool(panel.findChildren(TrainedPanel)), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(panel.findChildren(TrainedPanel)), timeout=TIMEOUT_MS)
     trained = panel.findChildren(TrainedPanel)[0]
-    qtbot.waitUntil(lambda: dock.policies.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.policies.is_known, timeout=TIMEOUT_MS)
     assert panel.buttons.play.isVisible()
     press(trained, "Train new")
     page = open_train_new(qtbot, panel)
@@ -124,7 +124,7 @@ def test_training_and_playing_a_policy(
     assert page.launch_bar.launch.isVisible()
     dock.model.form.paste('{"total_timesteps": 1024, "run_name": "quick", "seed": 2}')
     wait_until_ready(qtbot, dock.model)
-    with qtbot.waitSignal(dock.launched, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dock.launched, timeout=TIMEOUT_MS):
         QTest.mouseClick(page.launch_bar.launch, Qt.MouseButton.LeftButton)
 
     def is_finished() -> bool:
@@ -134,14 +134,14 @@ def test_training_and_playing_a_policy(
     qtbot.waitUntil(is_finished, timeout=TRAINING_TIMEOUT_MS)
     press(panel, "Use trained")
     assert panel.buttons.play.isVisible()
-    qtbot.waitUntil(lambda: bool(dock.policies.policies), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(dock.policies.policies), timeout=TIMEOUT_MS)
     row = dock.policies.row(0)
     assert row.title == "quick"
     assert "step 1,024" in row.details
     policy = dock.policies.policies[0].id
     trained.list.setCurrentIndex(dock.policies.index(0))
     QTest.keyClick(trained.list, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: session.actor_id == policy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: session.actor_id == policy, timeout=TIMEOUT_MS)
     assert dock.policies.row(0).is_chosen
     QTest.mouseClick(panel.buttons.play, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: sessions.state.step is not None, timeout=TRAINING_TIMEOUT_MS)

@@ -13,7 +13,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_model import TrainingModel
 from mosaic.contract.rpc import trainer_pb2 as pb
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -44,15 +44,15 @@ def test_nothing_is_launched_without_a_daemon(
 ) -> None:
     """The reason is reported, and preflight runs again when the daemon is back."""
     model.set_environment("Echo-v0", {})
-    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.catalog.is_known, timeout=TIMEOUT_MS)
     model.form.choose_agent("echo_worker/echo")
-    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=TIMEOUT_MS)
     daemon.kill()
-    qtbot.waitUntil(lambda: "does not answer" in model.launch_problem, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "does not answer" in model.launch_problem, timeout=TIMEOUT_MS)
     model.readiness.check_again()
-    qtbot.waitUntil(lambda: model.readiness.problem is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.readiness.problem is not None, timeout=TIMEOUT_MS)
     assert daemon.start().startswith("ready ")
-    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.readiness.is_current, timeout=TIMEOUT_MS)
     assert model.readiness.problem is None
     assert "does not answer" not in model.launch_problem
 
@@ -63,10 +63,10 @@ def test_a_deleted_run_is_dismissed(
     """It is not displayed as a queued run."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
-    qtbot.waitUntil(lambda: runs.by_id(run_id) is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: runs.by_id(run_id) is not None, timeout=TIMEOUT_MS)
     run = runs.by_id(run_id)
     assert run is not None
     model.run.follow(run)
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
-    qtbot.waitUntil(lambda: model.run.run is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.run.run is None, timeout=TIMEOUT_MS)
     assert not model.run.can_cancel

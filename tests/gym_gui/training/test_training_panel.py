@@ -22,13 +22,13 @@ from gym_gui.widgets.section import Section
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 
 pytestmark = pytest.mark.process
 
 PPO = "cleanrl_worker/ppo"
 ECHO = "echo_worker/echo"
-TRAINING_TIMEOUT_MS = 2 * PATIENCE_MS
+TRAINING_TIMEOUT_MS = 2 * TIMEOUT_MS
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def panel(qtbot: QtBot, model: TrainingModel, theme: ThemeModel) -> TrainingPane
         assert model.form.agent is not None, model.launch_problem
         assert training_panel.sections.is_finished
 
-    qtbot.waitUntil(check, timeout=PATIENCE_MS)
+    qtbot.waitUntil(check, timeout=TIMEOUT_MS)
     return training_panel
 
 
@@ -90,7 +90,7 @@ def assert_launch_disabled(panel: TrainingPanel) -> None:
 
 
 def wait_until_ready(qtbot: QtBot, model: TrainingModel) -> None:
-    qtbot.waitUntil(lambda: not model.launch_problem, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not model.launch_problem, timeout=TIMEOUT_MS)
 
 
 def test_training_from_the_form(
@@ -102,7 +102,7 @@ def test_training_from_the_form(
     type_into(panel, "run", "total_timesteps", "1000")
     type_into(panel, "params", "num_steps", "64")
     panel.sections.expand("about")
-    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=TIMEOUT_MS)
     type_into(panel, "about", "tags", "first, try")
     assert not panel.launch_bar.launch.isEnabled()
     assert panel.launch_bar.launch.toolTip()
@@ -110,7 +110,7 @@ def test_training_from_the_form(
     QTest.mouseClick(panel.launch_bar.launch, Qt.MouseButton.LeftButton)
     assert panel.launch_bar.consent.isVisible()
     assert model.run.run is None
-    with qtbot.waitSignal(model.launched, timeout=PATIENCE_MS) as launched:
+    with qtbot.waitSignal(model.launched, timeout=TIMEOUT_MS) as launched:
         QTest.mouseClick(panel.launch_bar.consent.allow, Qt.MouseButton.LeftButton)
     run_id = launched.args[0]
     config = load_run_config(link.client.run(run_id).config_json)
@@ -137,15 +137,15 @@ def test_cancelling_a_run(
     model.form.choose_agent(ECHO)
     model.form.paste('{"params": {"steps": 100000, "rate": 50}}')
     wait_until_ready(qtbot, model)
-    with qtbot.waitSignal(model.launched, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(model.launched, timeout=TIMEOUT_MS):
         QTest.mouseClick(panel.launch_bar.launch, Qt.MouseButton.LeftButton)
 
     def state() -> RunState | None:
         return model.run.run.state if model.run.run else None
 
-    qtbot.waitUntil(lambda: state() is RunState.RUNNING, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: state() is RunState.RUNNING, timeout=TIMEOUT_MS)
     QTest.mouseClick(panel.launch_bar.run_card.cancel, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: state() is RunState.CANCELLED, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: state() is RunState.CANCELLED, timeout=TIMEOUT_MS)
     assert "window" in model.run.end_reason
     QTest.mouseClick(panel.launch_bar.run_card.dismiss, Qt.MouseButton.LeftButton)
     assert not panel.launch_bar.run_card.isVisible()
@@ -198,7 +198,7 @@ def test_typing_invalid_values(qtbot: QtBot, panel: TrainingPanel, model: Traini
     for section, name, value, message in TYPED:
         model.form.paste('{"artifacts": {"wandb": {"enabled": true, "proxy": "http://proxy:1"}}}')
         panel.sections.expand(section)
-        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=TIMEOUT_MS)
         row = panel.sections.forms[section].row(name)
         if name == "note":
             row.findChildren(QPlainTextEdit)[0].setPlainText(value)
@@ -215,7 +215,7 @@ def test_pasting_invalid_values(qtbot: QtBot, panel: TrainingPanel, model: Train
     """The problem is displayed at the field, or above the form if there is none."""
     for document, section, name in PASTED:
         model.form.paste(document)
-        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=TIMEOUT_MS)
         widget: QWidget = panel
         if section is not None:
             form = panel.sections.forms[section]
@@ -251,7 +251,7 @@ def test_drafts_and_reset(
     undo = posted[-1].run
     assert undo is not None
     undo()
-    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=TIMEOUT_MS)
     assert panel.sections.forms["run"].row("seed").value == 7
 
 
@@ -265,7 +265,7 @@ def test_minimal_telemetry_and_unsupported_sections(
     assert settings.flag(f"{MINIMAL_TELEMETRY_KEY}/cleanrl_worker", False)
     assert model.form.document["telemetry"]["steps"] == "sampled"
     model.form.choose_agent(ECHO)
-    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: panel.sections.is_finished, timeout=TIMEOUT_MS)
     assert not panel.minimal.isVisible()
     assert not panel.sections.widgets["tracking"].isVisible()
     assert isinstance(panel.sections.widgets["params"], Section)
@@ -278,12 +278,12 @@ def test_presets_and_json(qtbot: QtBot, panel: TrainingPanel, model: TrainingMod
     assert panel.sections.forms["params"].row("gamma").value == 0.9
     assert model.form.document["priority"] == 3
     model.form.save_preset("Mine: first")
-    qtbot.waitUntil(lambda: model.form.presets.names == ("Mine-first",), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.form.presets.names == ("Mine-first",), timeout=TIMEOUT_MS)
     model.form.reset()
     model.form.paste("nonsense")
     assert model.form.draft.section("params") == {}
     model.form.load_preset("Mine-first")
     qtbot.waitUntil(
-        lambda: model.form.draft.section("params") == {"gamma": 0.9}, timeout=PATIENCE_MS
+        lambda: model.form.draft.section("params") == {"gamma": 0.9}, timeout=TIMEOUT_MS
     )
     assert "seed" not in model.form.document

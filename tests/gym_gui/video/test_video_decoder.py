@@ -8,8 +8,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.video.feed import VideoDecoder, VideoFrame
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.videos import grey_of, write_video
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.video_files import grey_of, write_video
 
 FRAMES = 150
 
@@ -23,7 +23,7 @@ def decoder(tmp_path: Path) -> Iterator[VideoDecoder]:
 
 
 def wait_for_frame(decoder: VideoDecoder, index: int, qtbot: QtBot) -> VideoFrame:
-    qtbot.waitUntil(lambda: decoder.frame(index) is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: decoder.frame(index) is not None, timeout=TIMEOUT_MS)
     frame = decoder.frame(index)
     assert frame is not None
     return frame
@@ -31,7 +31,7 @@ def wait_for_frame(decoder: VideoDecoder, index: int, qtbot: QtBot) -> VideoFram
 
 def test_seek_returns_the_requested_frame(decoder: VideoDecoder, qtbot: QtBot) -> None:
     """A seek ends at the frame, not at the key frame before it."""
-    qtbot.waitUntil(lambda: decoder.info is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: decoder.info is not None, timeout=TIMEOUT_MS)
     assert decoder.info is not None
     assert (decoder.info.frames, decoder.info.fps) == (FRAMES, 20.0)
     decoder._max_cached = 12  # a small cache forces seeks
@@ -52,7 +52,7 @@ def test_unplayable_file_has_an_error(
     if content is not None:
         path.write_bytes(content)
     decoder = VideoDecoder(path, lambda: None)
-    qtbot.waitUntil(lambda: decoder.error is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: decoder.error is not None, timeout=TIMEOUT_MS)
     assert decoder.error is not None
     assert decoder.error.code == code
     assert decoder.error.remedy

@@ -17,8 +17,8 @@ from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.video.model import VideoModel
 from gym_gui.video.view import VideoPage
 from mosaic.contract.layout import Home
-from tests.gym_gui.conftest import PATIENCE_MS
-from tests.gym_gui.videos import write_video
+from tests.gym_gui.conftest import TIMEOUT_MS
+from tests.gym_gui.video_files import write_video
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
@@ -55,21 +55,21 @@ def test_keys_move_the_playhead_and_toggle_full_screen(
 ) -> None:
     """End, arrows, Home, Space, F and Esc work on the page."""
     model.select(model.videos[1].path)
-    qtbot.waitUntil(lambda: has_frame(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: has_frame(model), timeout=TIMEOUT_MS)
     assert model.description.endswith("episode 3")
     canvas = page._player.canvas
     QTest.keyClick(canvas, Qt.Key.Key_End)
     assert model.playhead == 29
     QTest.keyClick(canvas, Qt.Key.Key_Left)
     assert model.playhead == 28
-    qtbot.waitUntil(lambda: has_frame(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: has_frame(model), timeout=TIMEOUT_MS)
     QTest.keyClick(canvas, Qt.Key.Key_F)
     assert page.is_full_screen
     QTest.keyClick(canvas, Qt.Key.Key_Home)
     QTest.keyClick(canvas, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: model.playhead > 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.playhead > 2, timeout=TIMEOUT_MS)
     QTest.keyClick(canvas, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not page.is_full_screen, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.is_full_screen, timeout=TIMEOUT_MS)
     assert page._player.isVisible()
 
 
@@ -80,7 +80,7 @@ def test_hidden_page_decodes_nothing(page: VideoPage, model: VideoModel, qtbot: 
     assert model.has_video
     assert model.info is None
     page.show()
-    qtbot.waitUntil(lambda: has_frame(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: has_frame(model), timeout=TIMEOUT_MS)
 
 
 def test_missing_file_can_be_retried(page: VideoPage, model: VideoModel, qtbot: QtBot) -> None:
@@ -89,9 +89,9 @@ def test_missing_file_can_be_retried(page: VideoPage, model: VideoModel, qtbot: 
     content = path.read_bytes()
     path.unlink()
     model.select(path)
-    qtbot.waitUntil(lambda: model.phase == "failed", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.phase == "failed", timeout=TIMEOUT_MS)
     assert page._empty.isVisible()
     path.write_bytes(content)
     page._empty.action_triggered.emit()
-    qtbot.waitUntil(lambda: has_frame(model), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: has_frame(model), timeout=TIMEOUT_MS)
     assert page._player.isVisible()

@@ -20,7 +20,7 @@ from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.wandb.view.wandb_page import WandbPage
 from mosaic.contract.manifest import ArtifactManifest
 from tests.analytics.wandb_writing import history_record, log_of, some_records, wandb_folder
-from tests.gym_gui.conftest import PATIENCE_MS
+from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -96,11 +96,11 @@ def test_an_offline_run_is_found_while_active(
     """Waiting at first; then its values, its upload command and its state."""
     run_id = _submit(link, steps=1_000_000, enabled=True, mode="offline", project="mine")
     selected.select(run_id)
-    qtbot.waitUntil(lambda: "Waiting for W&B to start" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Waiting for W&B to start" in _displayed(page), timeout=TIMEOUT_MS)
     records = some_records()
     folder = wandb_folder(daemon.run(run_id).wandb, records[:-1])
     # The page may read the file before all of it is written.
-    qtbot.waitUntil(lambda: _rows(page) == {"charts/return": "3"}, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _rows(page) == {"charts/return": "3"}, timeout=TIMEOUT_MS)
     assert model.phase == "ready"
     displayed = _displayed(page)
     for text in ("CartPole ppo s1", "Offline, not uploaded", "cleanRL", "lab", "3 rows"):
@@ -111,7 +111,7 @@ def test_an_offline_run_is_found_while_active(
     (folder / "run-abc12345.wandb").write_bytes(
         log_of([*records[:-1], history_record(512, {"charts/length": 20})])
     )
-    qtbot.waitUntil(lambda: "4 rows, last step 512" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "4 rows, last step 512" in _displayed(page), timeout=TIMEOUT_MS)
     assert _rows(page) == {"charts/length": "20", "charts/return": "3"}
     page.search.setText("len")
     assert _rows(page) == {"charts/length": "20"}
@@ -124,7 +124,7 @@ def test_an_offline_run_is_found_while_active(
     page.table_switch.activated.emit("config")
     assert page.config.isVisible()
     (folder / "run-abc12345.wandb.synced").touch()
-    qtbot.waitUntil(lambda: "Uploaded" in page.run_info.state.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Uploaded" in page.run_info.state.text(), timeout=TIMEOUT_MS)
     link.client.cancel(run_id)
 
 
@@ -134,15 +134,15 @@ def test_a_damaged_file_and_a_run_without_files(
     """Unreadable records are counted; a tracked run without files is reported."""
     run_id = _submit(link, enabled=True, mode="offline")
     selected.select(run_id)
-    qtbot.waitUntil(lambda: "No W&B files" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No W&B files" in _displayed(page), timeout=TIMEOUT_MS)
     wandb_folder(daemon.run(run_id).wandb, [b"\xff\xff", *some_records()[:-1]])
     page.hide()
     page.show()
-    qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=TIMEOUT_MS)
     selected.select("")
-    qtbot.waitUntil(lambda: "No run selected" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "No run selected" in _displayed(page), timeout=TIMEOUT_MS)
     selected.select(run_id)
-    qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "1 record is damaged" in _displayed(page), timeout=TIMEOUT_MS)
 
 
 def test_an_untracked_run_shows_how_to_track(
@@ -152,16 +152,16 @@ def test_an_untracked_run_shows_how_to_track(
     assert "No run selected" in _displayed(page)
     selected.select(_submit(link, enabled=False))
     qtbot.waitUntil(
-        lambda: "Enable --track and login to use W&B" in _displayed(page), timeout=PATIENCE_MS
+        lambda: "Enable --track and login to use W&B" in _displayed(page), timeout=TIMEOUT_MS
     )
-    qtbot.waitUntil(lambda: model.key_is_set is False, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.key_is_set is False, timeout=TIMEOUT_MS)
     assert "WANDB_API_KEY is not set" in _displayed(page)
     with qtbot.waitSignal(page.key_requested) as requested:
         page.access.set_key.click()
     assert requested.args == ["WANDB_API_KEY"]
     link.client.set_secret("WANDB_API_KEY", "k" * 40)
     model.refresh_key()
-    qtbot.waitUntil(lambda: "WANDB_API_KEY is set" in _displayed(page), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "WANDB_API_KEY is set" in _displayed(page), timeout=TIMEOUT_MS)
     assert "kkk" not in _displayed(page)
 
 
@@ -176,9 +176,7 @@ def test_the_connection_is_tested(
     page.access.test.click()
     assert page.access.test.text() == "Testing…"
     assert not page.access.test.isEnabled()
-    qtbot.waitUntil(
-        lambda: "refuses connections on port 1" in _displayed(page), timeout=PATIENCE_MS
-    )
+    qtbot.waitUntil(lambda: "refuses connections on port 1" in _displayed(page), timeout=TIMEOUT_MS)
     assert page.access.test.isEnabled()
     assert "secret" not in _displayed(page)
 
@@ -195,7 +193,7 @@ def test_an_online_run_is_opened(
     """Its address and its proxy."""
     address = "https://wandb.ai/lab/cleanRL/runs/abc"
     selected.select(_submit(link, enabled=True))
-    qtbot.waitUntil(lambda: selected.is_known, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: selected.is_known, timeout=TIMEOUT_MS)
     monkeypatch.setattr(SelectedRun, "manifest", ArtifactManifest(wandb_url=address))
     monkeypatch.setenv("WANDB_VPN_HTTPS_PROXY", "http://proxy:8080")
     model.changed.emit()

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.embedded_page import EmbeddedPage
-from tests.gym_gui.remembered import Remembered
+from tests.gym_gui.memory_settings import MemorySettings
 
 _HAS_WEB_ENGINE = find_spec("PySide6.QtWebEngineWidgets") is not None
 
@@ -30,7 +30,7 @@ def test_without_web_engine_the_page_names_the_missing_package(
 
 def test_the_setting_is_saved_if_web_engine_is_installed() -> None:
     """Off by default; without WebEngine it stays off and has a reason."""
-    remembered = Remembered()
+    remembered = MemorySettings()
     choice = EmbeddedChoice(remembered)
     assert not choice.is_on
     choice.set_on(True)

@@ -169,10 +169,10 @@ def matches_search(parameter: Parameter, title: str, terms: list[str]) -> bool:
 
 def label_from_name(name: str) -> str:
     """`Slippery` for `is_slippery`."""
-    words = [_ABBREVIATIONS.get(word, word) for word in name.replace("-", "_").split("_") if word]
-    if words[:1] == ["is"] and len(words) > 1:
-        words = words[1:]
-    text = " ".join(words)
+    parts = [_ABBREVIATIONS.get(word, word) for word in name.replace("-", "_").split("_") if word]
+    if parts[:1] == ["is"] and len(parts) > 1:
+        parts = parts[1:]
+    text = " ".join(parts)
     return text[:1].upper() + text[1:]
 
 

@@ -1,7 +1,7 @@
-"""What a window remembers, in memory: for tests of models that are given a `Memory`."""
+"""MemorySettings: `TextSettings` in memory."""
 
 
-class Remembered(dict[str, str]):
+class MemorySettings(dict[str, str]):
     def text(self, key: str, default: str = "") -> str:
         return self.get(key, default)
 

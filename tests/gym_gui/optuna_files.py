@@ -1,4 +1,4 @@
-"""Writes studies as Optuna does, in its own tables, without it. For tests of what reads them."""
+"""Writes Optuna databases without Optuna."""
 
 import json
 import sqlite3
@@ -24,21 +24,24 @@ CREATE TABLE trial_intermediate_values (trial_intermediate_value_id INTEGER PRIM
 """
 
 
-def new_study(
+def create_study(
     path: Path,
     name: str = "a study",
     directions: Sequence[str] = ("MAXIMIZE",),
     journal: str = "delete",
 ) -> None:
-    """Another one in the same file, where there is one."""
+    """Add a study to the file, which is created if it does not exist."""
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(f"PRAGMA journal_mode={journal}")
         if not database.execute("SELECT name FROM sqlite_master").fetchall():
             database.executescript(_TABLES)
-        made = database.execute("INSERT INTO studies (study_name) VALUES (?)", (name,))
+        study = database.execute("INSERT INTO studies (study_name) VALUES (?)", (name,))
         database.executemany(
             "INSERT INTO study_directions (direction, study_id, objective) VALUES (?, ?, ?)",
-            [(each, made.lastrowid, at) for at, each in enumerate(directions)],
+            [
+                (direction, study.lastrowid, objective)
+                for objective, direction in enumerate(directions)
+            ],
         )
 
 
@@ -50,10 +53,10 @@ def add_trial(
     state: str = "COMPLETE",
     params: Mapping[str, Any] | None = None,
     attributes: Mapping[str, Any] | None = None,
-    on_the_way: float | None = None,
+    intermediate: float | None = None,
     seconds: int = 30,
 ) -> None:
-    """None among the values: it is not a number. Texts among the parameters are choices."""
+    """Add a trial. A value of None is stored as NaN, and text parameters as categorical."""
     with closing(sqlite3.connect(path, timeout=30)) as database, database:
         times = ("2026-01-31 10:00:00.000000", f"2026-01-31 10:00:{seconds:02d}.000000")
         trial = database.execute(
@@ -64,31 +67,31 @@ def add_trial(
         database.executemany(
             "INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?, ?, ?, ?)",
             [
-                (trial, at, value, "FINITE" if value is not None else "NAN")
-                for at, value in enumerate(values)
+                (trial, objective, value, "FINITE" if value is not None else "NAN")
+                for objective, value in enumerate(values)
             ],
         )
         database.executemany(
             "INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json)"
             " VALUES (?, ?, ?, ?)",
-            [(trial, name, *_stored(value)) for name, value in (params or {}).items()],
+            [(trial, name, *_to_stored(value)) for name, value in (params or {}).items()],
         )
         database.executemany(
             'INSERT INTO trial_user_attributes (trial_id, "key", value_json) VALUES (?, ?, ?)',
             [(trial, name, json.dumps(value)) for name, value in (attributes or {}).items()],
         )
-        if on_the_way is not None:
+        if intermediate is not None:
             database.execute(
                 "INSERT INTO trial_intermediate_values (trial_id, step, intermediate_value,"
                 " intermediate_value_type) VALUES (?, 0, ?, 'FINITE')",
-                (trial, on_the_way),
+                (trial, intermediate),
             )
 
 
-def _stored(value: Any) -> tuple[float, str]:
+def _to_stored(value: Any) -> tuple[float, str]:
     if isinstance(value, int | float):
-        shape = {"step": None, "low": 0.0, "high": 1e9, "log": value < 0.1}
-        return value, json.dumps({"name": "FloatDistribution", "attributes": shape})
+        attributes = {"step": None, "low": 0.0, "high": 1e9, "log": value < 0.1}
+        return value, json.dumps({"name": "FloatDistribution", "attributes": attributes})
     choices = ["other", value]
     name = "CategoricalDistribution"
     return 1.0, json.dumps({"name": name, "attributes": {"choices": choices}})
