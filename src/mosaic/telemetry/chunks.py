@@ -16,7 +16,7 @@ from mosaic.contract.compression import decompress
 CHUNK_LINES = 512
 CHUNK_BYTES = 1 << 18
 _LEVEL = 3
-_MAX_DECOMPRESSED = 1 << 22  # CHUNK_BYTES and one block of the spool, with a margin
+MAX_DECOMPRESSED = 1 << 22  # CHUNK_BYTES and one block of the spool, with a margin
 
 
 class StoredChunk(NamedTuple):
@@ -32,7 +32,7 @@ class StoredChunk(NamedTuple):
 
 def decompress_lines(data: bytes) -> list[bytes]:
     """Return the lines of a chunk."""
-    return decompress(data, _MAX_DECOMPRESSED).split(b"\n")
+    return decompress(data, MAX_DECOMPRESSED).split(b"\n")
 
 
 class ChunkWriter:

@@ -6,6 +6,7 @@ import tarfile
 import time
 import zlib
 from collections.abc import Collection, Generator, Iterable, Iterator
+from itertools import count
 
 import msgspec
 
@@ -150,12 +151,26 @@ def _archive_file(
         )
         return
     digest = hashlib.sha256()
-    yield _tar_header(f"{run.run_id}/{file.path}", file.size, file.mtime)
+    path = _masked_path(file.path, mask, sums)
+    yield _tar_header(f"{run.run_id}/{path}", file.size, file.mtime)
     for block in mask.stream(blocks):
         digest.update(block)
         yield block
     yield _padding(file.size)
-    sums.append(FileSum(path=file.path, size=file.size, sha256=digest.hexdigest()))
+    sums.append(FileSum(path=path, size=file.size, sha256=digest.hexdigest()))
+
+
+def _masked_path(path: str, mask: SecretMask, earlier: Iterable[FileSum]) -> str:
+    """The path without secrets; it gets a number if another file has that name by now."""
+    masked = mask.mask(path.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+    if masked == path:
+        return path
+    taken = {file.path for file in earlier}
+    for number in count(1):
+        name = masked if number == 1 else f"{masked}-{number}"
+        if name not in taken:
+            return name
+    raise AssertionError("`count` has no end")
 
 
 def _member(name: str, content: bytes, now: float) -> Iterator[bytes]:

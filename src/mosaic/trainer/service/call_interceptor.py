@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from mosaic.trainer.service.errors import RpcError, daemon_stopping, to_rpc_error
 from mosaic.trainer.service.partial_servicer import Context
 from mosaic.trainer.service.request_checks import BadRequestError
+from mosaic.trainer.service.response_redaction import ResponseRedactor
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Continuation: TypeAlias = Callable[
@@ -27,10 +28,11 @@ class _Malformed:
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps each method once; `redact` removes secrets from what clients receive."""
+    """Wraps each method once; `redact` removes secrets from errors, `responses` from responses."""
 
-    def __init__(self, redact: Callable[[str], str]) -> None:
+    def __init__(self, redact: Callable[[str], str], responses: ResponseRedactor) -> None:
         self._redact = redact
+        self._responses = responses
         self._wrapped: dict[str, Handler] = {}
         self._streams: set[asyncio.Task[Any]] = set()
         self._stopping = False
@@ -55,7 +57,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return self._wrapped[method]
 
     def _wrap(self, handler: Handler) -> Handler:
-        read, write = _wrap_deserializer(handler.request_deserializer), handler.response_serializer
+        read = _wrap_deserializer(handler.request_deserializer)
+        write = self._wrap_serializer(handler.response_serializer)
         if handler.unary_unary is not None:
             behave = self._wrap_unary(handler.unary_unary)
             return grpc.unary_unary_rpc_method_handler(behave, read, write)
@@ -69,6 +72,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             stream = self._wrap_streaming(handler.stream_stream)
             return grpc.stream_stream_rpc_method_handler(stream, read, write)
         raise TypeError("a method streams in one direction, in both or in none")
+
+    def _wrap_serializer(
+        self, serialize: Callable[[Any], bytes] | None
+    ) -> Callable[[Any], bytes] | None:
+        if serialize is None:
+            return None
+        return lambda message: self._responses.serialize(message, serialize)
 
     def _wrap_unary(self, method: Callable[..., Any]) -> Any:
         async def behave(request: Any, context: Context) -> Any:

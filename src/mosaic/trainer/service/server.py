@@ -4,7 +4,7 @@ Created in two steps by `mosaic.trainer.daemon`: the address is bound before any
 and the trainer is served once it is open. There is no reflection.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
@@ -13,6 +13,7 @@ from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.trainer_pb2_grpc import add_TrainerServiceServicer_to_server
 from mosaic.trainer.service.access_token import TokenCheck
 from mosaic.trainer.service.call_interceptor import CallInterceptor
+from mosaic.trainer.service.response_redaction import ResponseRedactor
 from mosaic.trainer.service.servicer import TrainerServicer
 from mosaic.trainer.trainer import Trainer
 
@@ -40,7 +41,8 @@ class TrainerServer:
     """One server, from binding its address to its end."""
 
     def __init__(self, token: str, redact: Callable[[str], str]) -> None:
-        self._interceptor = CallInterceptor(redact)
+        self._trainer: Trainer | None = None
+        self._interceptor = CallInterceptor(redact, ResponseRedactor(self._spellings))
         self._server = grpc.aio.server(
             interceptors=(TokenCheck(token), self._interceptor),
             options=_OPTIONS,
@@ -57,12 +59,17 @@ class TrainerServer:
 
     async def serve(self, trainer: Trainer, *, address: str, shut_down: Callable[[], None]) -> None:
         """Start answering calls."""
+        self._trainer = trainer
         self._servicer = TrainerServicer(trainer, address=address, shut_down=shut_down)
         add_TrainerServiceServicer_to_server(self._servicer, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         for service in ("", SERVICE_NAME):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()
+
+    def _spellings(self) -> Mapping[str, str]:
+        """Every text that no response may contain."""
+        return {} if self._trainer is None else self._trainer.secrets.spellings()
 
     async def stop(self, grace_s: float = _STOP_GRACE_S) -> None:
         """End streams at once; other calls have `grace_s` to finish."""

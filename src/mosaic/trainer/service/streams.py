@@ -15,6 +15,7 @@ from mosaic.trainer.service.request_checks import (
     checked_line,
     checked_number,
 )
+from mosaic.trainer.service.response_redaction import ResponseRedactor
 from mosaic.trainer.service.store_view import Lane, newest_chunk
 
 _CHUNKS_PER_READ = 16
@@ -24,9 +25,15 @@ _EVENT_BYTES_PER_MESSAGE = 1 << 20
 
 
 class ChunkCursor:
-    """Lines of steps or metrics, in the chunks as they are stored: nothing is encoded again."""
+    """Lines of steps or metrics, in the chunks as they are stored: nothing is encoded again.
 
-    def __init__(self, lane: Lane, after: int, *, newest_only: bool) -> None:
+    The exception is a chunk that contains a secret.
+    """
+
+    def __init__(
+        self, lane: Lane, after: int, *, newest_only: bool, redact: Callable[[bytes], bytes]
+    ) -> None:
+        self._redact = redact
         self._lane = lane
         self._after = after
         self._newest_only = newest_only
@@ -45,7 +52,10 @@ class ChunkCursor:
         skipped = max(0, chunk.first_seq - (self._after + 1))
         self._after = chunk.first_seq + chunk.lines - 1
         return pb.LineChunk(
-            first_seq=chunk.first_seq, lines=chunk.lines, zstd=chunk.data, skipped=skipped
+            first_seq=chunk.first_seq,
+            lines=chunk.lines,
+            zstd=self._redact(chunk.data),
+            skipped=skipped,
         )
 
 
@@ -140,7 +150,13 @@ class StreamServicer(PartialServicer):
         return self._follow(request, cursor.read_next, DEFAULT_INTERVAL_S)
 
     def _chunks(self, request: pb.StreamRequest, lane: Lane) -> AsyncIterator[pb.LineChunk]:
-        cursor = ChunkCursor(lane, _after(request), newest_only=request.newest_only)
+        redactor = ResponseRedactor(self._trainer.secrets.spellings)
+        cursor = ChunkCursor(
+            lane,
+            _after(request),
+            newest_only=request.newest_only,
+            redact=redactor.redact_chunk,
+        )
         return self._follow(request, cursor.read_next, _interval_s(request))
 
     def _follow(
