@@ -1,4 +1,4 @@
-"""`mosaic` on a home that knows the apprentice, a worker of tests."""
+"""`mosaic` on a home with the apprentice, a worker for tests."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ WORKER = "apprentice_worker"
 
 @contextlib.contextmanager
 def with_apprentice(folder: Path) -> Iterator[Mosaic]:
-    """A daemon runs; all of it is ended at the end."""
+    """Starts a daemon, and stops everything afterwards."""
     made = Mosaic(folder)
     made.home.trainer.mkdir(parents=True, exist_ok=True, mode=0o700)
     workers = Path(__file__).parent / "workers"

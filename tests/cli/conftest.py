@@ -1,4 +1,4 @@
-"""`mosaic` as a person runs it, on a home of its own."""
+"""Fixtures of the command line, each with its own home."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.support.mosaic_cli import Mosaic
 
 @pytest.fixture
 def mosaic(tmp_path: Path) -> Iterator[Mosaic]:
-    """On a home where nothing has happened yet."""
+    """On an empty home."""
     made = Mosaic(tmp_path)
     try:
         yield made
@@ -20,7 +20,7 @@ def mosaic(tmp_path: Path) -> Iterator[Mosaic]:
 
 @pytest.fixture(scope="module")
 def shared_mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
-    """With a daemon that runs, for tests that leave each other's runs alone."""
+    """With a running daemon, for tests that do not change the runs of other tests."""
     made = Mosaic(tmp_path_factory.mktemp("shared"))
     try:
         made.ok("daemon", "start")

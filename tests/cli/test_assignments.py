@@ -1,4 +1,4 @@
-"""Values as people type them become what the descriptor asks for."""
+"""NAME=VALUE options are converted to the types of the descriptor."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ _DESCRIPTOR = WorkerDescriptor(
     ],
 )
 def test_values_are_converted_to_the_parameter_type(name: str, text: str, value: Any) -> None:
-    """What is no value of that type stays as it is, for the check to refuse."""
+    """An invalid value stays text, which validation rejects."""
     parameter = next(each for each in _PARAMETERS if each.name == name)
     typed = parse_value(text, parameter)
     assert typed == value
@@ -54,14 +54,14 @@ def test_values_are_converted_to_the_parameter_type(name: str, text: str, value:
 
 
 def test_a_setting_without_equals_is_rejected() -> None:
-    """With the option's name."""
+    """The error names the option."""
     with pytest.raises(click.UsageError, match="--set"):
         parse_assignments(["steps"], "--set")
     assert parse_assignments(["a=b=c"], "--set") == {"a": "b=c"}
 
 
 def test_untyped_values_are_read_as_json() -> None:
-    """Or are text."""
+    """Anything else stays text."""
     values = [parse_json_or_text(text) for text in ("1", "true", "[1]", "word", "4x4")]
     assert values == [1, True, [1], "word", "4x4"]
 
@@ -73,7 +73,7 @@ def test_the_only_algorithm_and_environment_are_defaults() -> None:
 
 
 def test_options_map_to_configuration_fields() -> None:
-    """And win over the file's values."""
+    """Options override the file."""
     config = build_config(
         TrainOptions(
             name="mine",
@@ -100,7 +100,7 @@ def test_options_map_to_configuration_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (TrainOptions(settings=("stesp=1",)), "Did you mean `steps`"),
         (TrainOptions(settings=("steps=many",)), "Expected an integer of at least 1"),
@@ -109,15 +109,15 @@ def test_options_map_to_configuration_fields() -> None:
         (TrainOptions(algo="pop"), "Did you mean `ppo`"),
     ],
 )
-def test_usage_errors_have_a_hint(options: TrainOptions, said: str) -> None:
-    """Before anything is sent."""
+def test_usage_errors_have_a_hint(options: TrainOptions, expected: str) -> None:
+    """The errors are raised before anything is sent."""
     with pytest.raises(click.UsageError) as raised:
         build_config(options, _DESCRIPTOR)
-    assert said in raised.value.message
+    assert expected in raised.value.message
 
 
 def test_an_invalid_configuration_file_is_reported(tmp_path: Any) -> None:
-    """Whatever it holds."""
+    """For any content that is not a configuration."""
     file = tmp_path / "config.json"
     for content in ("[1]", "{"):
         file.write_text(content)

@@ -1,4 +1,4 @@
-"""`mosaic checkpoints`, `evaluate` and `train --resume`: what becomes of saved policies."""
+"""`mosaic checkpoints`, `evaluate` and `train --resume`."""
 
 import json
 from collections.abc import Iterator
@@ -24,54 +24,54 @@ def mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
 
 
 @pytest.fixture(scope="module")
-def broken_down(mosaic: Mosaic) -> dict[str, Any]:
+def failed_run(mosaic: Mosaic) -> dict[str, Any]:
     """A run that saved a policy at step 3 and failed at step 4."""
     done = mosaic(*_TRAIN, "--set", "steps=6", "--set", "fail_at=4", "--name", "first")
     assert done.returncode == 1
     assert f"mosaic train {WORKER} --resume" in done.stderr
-    shown: dict[str, Any] = mosaic.json("runs", "show", "first")
-    return shown
+    printed: dict[str, Any] = mosaic.json("runs", "show", "first")
+    return printed
 
 
-def test_list_show_and_verify(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
-    """By the run that saved them, with what its worker told of them."""
+def test_list_show_and_verify(mosaic: Mosaic, failed_run: dict[str, Any]) -> None:
+    """Checkpoints are listed by run, with the metadata of the worker."""
     (listed,) = mosaic.json("checkpoints", "list", "--run", "first")["checkpoints"]
-    assert (listed["run_id"], listed["meta"]["step"]) == (broken_down["run_id"], 3)
+    assert (listed["run_id"], listed["meta"]["step"]) == (failed_run["run_id"], 3)
     assert mosaic.json("checkpoints", "list", "--env", "Other-v0")["checkpoints"] == []
     assert "last.json" in mosaic.ok("checkpoints", "list")
-    shown = mosaic.ok("checkpoints", "show", listed["checkpoint_id"])
+    printed = mosaic.ok("checkpoints", "show", listed["checkpoint_id"])
     assert "mosaic evaluate" in mosaic("checkpoints", "show", "first").stderr
-    assert str(mosaic.home.runs) in shown
+    assert str(mosaic.home.runs) in printed
     assert "intact" in mosaic.ok("checkpoints", "verify", listed["checkpoint_id"][-6:])
 
 
-@pytest.mark.usefixtures("broken_down")
+@pytest.mark.usefixtures("failed_run")
 def test_a_listed_id_is_unique(mosaic: Mosaic) -> None:
-    """Also where two runs saved a file of the same name; the run is named beside it."""
+    """Also if two runs saved a file of the same name; the name of the run is listed as well."""
     second = mosaic.json(*_TRAIN)["run_id"]
     listed = [line.split() for line in mosaic.ok("checkpoints", "list").splitlines()]
     assert listed[0][:2] == ["ID", "RUN"]
-    shown = {run: checkpoint for checkpoint, run, *_ in listed[1:]}
-    assert {"first", second[-8:]} <= shown.keys()
-    assert mosaic.json("checkpoints", "show", shown[second[-8:]])["run_id"] == second
-    first = mosaic.json("checkpoints", "show", shown["first"])["run_id"]
+    printed = {run: checkpoint for checkpoint, run, *_ in listed[1:]}
+    assert {"first", second[-8:]} <= printed.keys()
+    assert mosaic.json("checkpoints", "show", printed[second[-8:]])["run_id"] == second
+    first = mosaic.json("checkpoints", "show", printed["first"])["run_id"]
     assert first == mosaic.json("runs", "show", "first")["run_id"]
 
 
-def test_a_resumed_run_keeps_its_configuration(mosaic: Mosaic, broken_down: dict[str, Any]) -> None:
-    """From the newest checkpoint, with the same parameters but for those that are given."""
+def test_a_resumed_run_keeps_its_configuration(mosaic: Mosaic, failed_run: dict[str, Any]) -> None:
+    """It starts from the newest checkpoint; options override parameters."""
     result = mosaic.json("train", WORKER, "--resume", "first", "--set", "fail_at=none")
     assert result["state"] == "succeeded"
     config = result["config"]
     assert (config["params"]["steps"], config["env_id"], config["run_name"]) == (6, "Some-v0", None)
-    assert (config["parent_run"], config["metadata"]["resume"]) == (broken_down["run_id"], True)
-    assert config["warm_start"].startswith(broken_down["run_id"])
+    assert (config["parent_run"], config["metadata"]["resume"]) == (failed_run["run_id"], True)
+    assert config["warm_start"].startswith(failed_run["run_id"])
     (series,) = mosaic.json("telemetry", result["run_id"], "metrics")["series"]
     assert series["points"] == 3
 
 
 def test_runs_that_cannot_be_resumed_are_reported(mosaic: Mosaic) -> None:
-    """A run without a checkpoint, another worker's run, and one that there is not."""
+    """A run without a checkpoint, a run of another worker, and an unknown run."""
     mosaic.ok("train", WORKER, "--algo", "rest", "--env", "Some-v0", "--name", "rested")
     done = mosaic("train", WORKER, "--resume", "rested")
     assert done.returncode == 1
@@ -82,7 +82,7 @@ def test_runs_that_cannot_be_resumed_are_reported(mosaic: Mosaic) -> None:
     assert mosaic("train", WORKER, "--resume", "nonsense").returncode == 1
 
 
-@pytest.mark.usefixtures("broken_down")
+@pytest.mark.usefixtures("failed_run")
 @pytest.mark.parametrize(
     ("supports", "remedy"),
     [
@@ -93,7 +93,7 @@ def test_runs_that_cannot_be_resumed_are_reported(mosaic: Mosaic) -> None:
 def test_a_worker_without_resume_is_rejected(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch, supports: WorkerCapabilities, remedy: str
 ) -> None:
-    """The error names what can be done instead."""
+    """The error names the alternative."""
     describe = TrainerClient.describe
     monkeypatch.setattr(
         TrainerClient,
@@ -106,9 +106,9 @@ def test_a_worker_without_resume_is_rejected(
     assert remedy in done.stderr
 
 
-@pytest.mark.usefixtures("broken_down")
+@pytest.mark.usefixtures("failed_run")
 def test_evaluate_reports_return_length_and_success(mosaic: Mosaic) -> None:
-    """In a run of the worker that saved the policy, for as many episodes as asked for."""
+    """In a run of the worker that saved the policy, for the given number of episodes."""
     result = mosaic.json("evaluate", "first", "--episodes", "4", "--seeds", "1,5-7")
     assert (result["state"], result["mode"], result["config"]["seeds"]) == (
         "succeeded",
@@ -118,24 +118,24 @@ def test_evaluate_reports_return_length_and_success(mosaic: Mosaic) -> None:
     summary = result["summary"]
     assert (summary["episodes"], summary["success_rate"]) == (4, 0.5)
     assert summary["returns"] == {"mean": 3.0, "std": 0.0, "min": 3.0, "max": 3.0}
-    shown = mosaic.ok("evaluate", "first", "--env", "Other-v0")
-    assert "return: mean 3, std 0" in shown
-    assert shown.count("mean 3") == 2  # return and steps
-    assert "mean return" not in shown
-    assert "10 episodes, in" in shown
+    printed = mosaic.ok("evaluate", "first", "--env", "Other-v0")
+    assert "return: mean 3, std 0" in printed
+    assert printed.count("mean 3") == 2  # return and steps
+    assert "mean return" not in printed
+    assert "10 episodes, in" in printed
     # The one policy is named before, and not in every row.
-    assert shown.splitlines()[0].split() == ["episode", "steps", "return", "end"]
+    assert printed.splitlines()[0].split() == ["episode", "steps", "return", "end"]
     listed = [line.split() for line in mosaic.ok("runs", "list", "--env", "Other-v0").splitlines()]
     assert (listed[0][1], listed[1][1]) == ("MODE", "evaluate")
     assert "MODE" not in mosaic.ok("runs", "list", "--text", "first")
-    assert "success: 50%" in shown
+    assert "success: 50%" in printed
     for seeds in ("1,x", "5-3", ""):
         assert mosaic("evaluate", "first", "--seeds", seeds).returncode == 2
     assert "no checkpoint 'nonsense'" in mosaic("evaluate", "nonsense").stderr
 
 
 def test_a_policy_is_evaluated_in_the_bundle_that_it_was_trained_in(mosaic: Mosaic) -> None:
-    """With its name and its extras, to which further ones can be added."""
+    """With the same name and extras, to which further extras can be added."""
     asked = {"name": "apprentice_scripts", "extras": ["more"]}
     file = mosaic.folder / "elsewhere.json"
     file.write_text(json.dumps({"algo": "count", "env_id": "Some-v0", "bundle": asked}))
@@ -146,7 +146,7 @@ def test_a_policy_is_evaluated_in_the_bundle_that_it_was_trained_in(mosaic: Mosa
 
 
 def test_a_file_from_elsewhere_is_imported_used_and_deleted(mosaic: Mosaic) -> None:
-    """It plays like one of our own, and what is deleted is gone."""
+    """An imported policy can be evaluated; a deleted one no longer exists."""
     file = mosaic.folder / "policy.json"
     file.write_text("7")
     line = ("checkpoints", "import", str(file), "--worker", WORKER, "--env", "Some-v0")
@@ -164,7 +164,7 @@ def test_a_file_from_elsewhere_is_imported_used_and_deleted(mosaic: Mosaic) -> N
 
 
 def test_a_runs_checkpoint_is_deleted_with_its_entry(mosaic: Mosaic) -> None:
-    """The run stays, and its manifest says what is there; a damaged file is found out before."""
+    """The run and its manifest remain; `verify` detects a damaged file."""
     run = mosaic.json(*_TRAIN, "--name", "short")
     (saved,) = mosaic.json("checkpoints", "list", "--run", "short")["checkpoints"]
     (mosaic.home.path / saved["path"]).write_text("damaged")

@@ -1,4 +1,4 @@
-"""What the shell offers: without a daemon, and without ever failing."""
+"""Shell completion: it needs no daemon and never fails."""
 
 import json
 import os
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 
 
 def offered(mosaic: Mosaic, *words: str) -> list[str]:
-    """What bash would be offered after these words."""
+    """The completions that bash gets after these words."""
     environment = {
         **mosaic.environment,
         "_MOSAIC_COMPLETE": "bash_complete",
@@ -38,7 +38,7 @@ def mosaic_with_a_run(tmp_path: Path) -> tuple[Mosaic, str]:
 
 
 def test_commands_and_options_are_completed(tmp_path: Path) -> None:
-    """Of nested groups too."""
+    """Including those of nested groups."""
     mosaic = Mosaic(tmp_path)
     assert "train" in offered(mosaic, "tr")
     assert {"list", "watch"} <= set(offered(mosaic, "runs", ""))
@@ -46,7 +46,7 @@ def test_commands_and_options_are_completed(tmp_path: Path) -> None:
 
 
 def test_runs_are_completed_with_short_ids(mosaic_with_a_run: tuple[Mosaic, str]) -> None:
-    """Read from the home itself."""
+    """The ids are read from the home."""
     mosaic, short = mosaic_with_a_run
     assert offered(mosaic, "runs", "show", "") == [short]
     assert offered(mosaic, "telemetry", short[:3]) == [short]
@@ -54,7 +54,7 @@ def test_runs_are_completed_with_short_ids(mosaic_with_a_run: tuple[Mosaic, str]
 
 
 def test_workers_algorithms_and_bundles_are_completed(tmp_path: Path) -> None:
-    """Found in the folders of workers."""
+    """They are read from the worker folders."""
     mosaic = Mosaic(tmp_path)
     assert "echo_worker" in offered(mosaic, "train", "ec")
     assert offered(mosaic, "train", "echo_worker", "--algo", "") == ["echo"]
@@ -65,13 +65,13 @@ def test_workers_algorithms_and_bundles_are_completed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(tmp_path: Path, shell: str) -> None:
-    """Which names the program and the variable that it answers to."""
+    """The script names the program and its environment variable."""
     script = Mosaic(tmp_path).ok("completion", shell)
     assert f"_MOSAIC_COMPLETE={shell}_complete" in script
 
 
 def test_bash_accepts_the_script(tmp_path: Path) -> None:
-    """It can be read, and completes `mosaic`."""
+    """Bash reads it and completes `mosaic`."""
     script = Mosaic(tmp_path).ok("completion", "bash")
     done = subprocess.run(
         ["bash", "--norc", "-c", f"{script}\ncomplete -p mosaic"],

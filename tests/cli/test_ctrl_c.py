@@ -1,4 +1,4 @@
-"""Ctrl-C while a run is watched: once to leave, twice to stop."""
+"""Ctrl-C while a run is watched: once to stop watching, twice to stop the run."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _LONG = ("train", "echo_worker", "--env", "Echo-v0", "--set", "steps=1000000", "
 
 
 def read_until(process: "Popen[str]", words: str) -> None:
-    """Waits until the program has said the words on stderr."""
+    """Wait until the program has printed the text on stderr."""
     assert process.stderr is not None
     said = ""
     while words not in said:
@@ -31,14 +31,14 @@ def read_until(process: "Popen[str]", words: str) -> None:
 
 
 def finish(process: "Popen[str]") -> Any:
-    """The document that it ends with."""
+    """Return the final JSON document."""
     output, _ = process.communicate(timeout=DEADLINE_S)
     return json.loads(output)
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second Ctrl-C counts however busy the machine is."""
+def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accept the second Ctrl-C for a long time, because the machine may be busy."""
     monkeypatch.setenv(SECOND_CTRL_C_VARIABLE, "100")
 
 
@@ -46,7 +46,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_ctrl_c_leaves_the_run_alone(
     shared_mosaic: Mosaic, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It says how to come back, ends with 130, and the run goes on."""
+    """It prints how to watch again and exits with 130; the run keeps running."""
     monkeypatch.setenv(SECOND_CTRL_C_VARIABLE, "0.1")
     if command == "watch":
         shared_mosaic.ok(*_LONG, "--detach")
@@ -62,7 +62,7 @@ def test_one_ctrl_c_leaves_the_run_alone(
 
 
 def test_two_ctrl_c_stop_the_run_without_a_terminal(shared_mosaic: Mosaic) -> None:
-    """The program waits for the end and shows it."""
+    """The program waits until the run ends and prints the result."""
     process = shared_mosaic.start(*_LONG, "--json")
     read_until(process, "running")
     process.send_signal(signal.SIGINT)
@@ -74,10 +74,10 @@ def test_two_ctrl_c_stop_the_run_without_a_terminal(shared_mosaic: Mosaic) -> No
 
 
 class Terminal:
-    """A program on a terminal of 80 columns, and a person who reads and types."""
+    """A program on a terminal of 80 columns."""
 
     def __init__(self, mosaic: Mosaic, *arguments: str) -> None:
-        self.shown = ""
+        self.output = ""
         self._pid, self._screen = pty.fork()
         if self._pid == 0:  # the child
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -90,19 +90,19 @@ class Terminal:
 
     def read_until(self, words: str) -> None:
         deadline = time.monotonic() + DEADLINE_S
-        while words not in self.shown:
-            assert time.monotonic() < deadline, self.shown
+        while words not in self.output:
+            assert time.monotonic() < deadline, self.output
             if select.select([self._screen], [], [], 1.0)[0]:
-                self.shown += os.read(self._screen, 65536).decode(errors="replace")
+                self.output += os.read(self._screen, 65536).decode(errors="replace")
 
     def type(self, keys: str) -> None:
         os.write(self._screen, keys.encode())
 
     def end(self) -> int:
-        """Reads to the end; the exit code."""
+        """Read to the end and return the exit code."""
         try:
             while part := os.read(self._screen, 65536):
-                self.shown += part.decode(errors="replace")
+                self.output += part.decode(errors="replace")
         except OSError:  # how Linux says that nobody has the other end any more
             pass
         os.close(self._screen)
@@ -113,7 +113,7 @@ class Terminal:
 def test_a_terminal_confirms_before_the_run_is_stopped(
     shared_mosaic: Mosaic, answer: str, state: str
 ) -> None:
-    """On a terminal the second Ctrl-C asks, and the answer counts."""
+    """On a terminal, the second Ctrl-C asks for confirmation."""
     terminal = Terminal(shared_mosaic, *_LONG)
     terminal.read_until("running")
     terminal.type("\x03")
@@ -121,14 +121,14 @@ def test_a_terminal_confirms_before_the_run_is_stopped(
     terminal.type("\x03")
     terminal.read_until("Stop the run?")
     terminal.type(answer)
-    assert terminal.end() == 130, terminal.shown
+    assert terminal.end() == 130, terminal.output
     run = shared_mosaic.json("runs", "show", "last")
     assert run["state"] == state
     shared_mosaic.ok("runs", "stop", "--all")
 
 
 def test_the_bar_shows_steps_speed_and_return(shared_mosaic: Mosaic) -> None:
-    """On a terminal, while the run goes on."""
+    """On a terminal, while the run is active."""
     terminal = Terminal(
         shared_mosaic, "train", "echo_worker", "--env", "Echo-v0", "--set", "steps=3000",
         "--set", "rate=1500",
@@ -136,4 +136,4 @@ def test_the_bar_shows_steps_speed_and_return(shared_mosaic: Mosaic) -> None:
     terminal.read_until("/3k steps")
     terminal.read_until("return ")
     assert terminal.end() == 0
-    assert "succeeded" in terminal.shown
+    assert "succeeded" in terminal.output

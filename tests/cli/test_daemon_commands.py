@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 
 
 def test_start_status_stop(mosaic: Mosaic) -> None:
-    """Started once however often it is asked for, and gone when stop returns."""
+    """A second start does nothing, and the process has exited when stop returns."""
     started = mosaic.json("daemon", "start")
     assert started["started"]
     again = mosaic.json("daemon", "start")
@@ -29,7 +29,7 @@ def test_start_status_stop(mosaic: Mosaic) -> None:
 
 
 def test_runs_keep_running_without_the_daemon(mosaic: Mosaic) -> None:
-    """Stop says how many, and the next daemon knows them."""
+    """Stop prints their number, and the next daemon manages them."""
     run_id = mosaic.train("--detach", "--set", "steps=100000", "--set", "rate=200")["run_id"]
     eventually(lambda: mosaic.json("runs", "show", run_id)["state"] == "running")
     assert mosaic.json("daemon", "stop")["runs_left_running"] == 1
@@ -39,7 +39,7 @@ def test_runs_keep_running_without_the_daemon(mosaic: Mosaic) -> None:
 
 
 def test_run_stays_in_the_foreground_until_ctrl_c(mosaic: Mosaic) -> None:
-    """It shows its log and ends with 0."""
+    """It prints its log and exits with 0."""
     process = mosaic.start("daemon", "run", "--port", "0")
     assert process.stderr is not None
     assert "T395" in process.stderr.readline()
@@ -50,14 +50,14 @@ def test_run_stays_in_the_foreground_until_ctrl_c(mosaic: Mosaic) -> None:
 
 
 def test_the_reason_of_a_failed_start_is_printed(mosaic: Mosaic) -> None:
-    """In the daemon's own words, with exit code 1."""
+    """The daemon's error is printed, with exit code 1."""
     done = mosaic("daemon", "start", "--host", "0.0.0.0")  # noqa: S104 - to be refused
     assert done.returncode == 1
     assert "TLS" in done.stderr
 
 
 def test_workers_and_bundles(mosaic: Mosaic) -> None:
-    """They start a daemon, and say what is there, what it can do, and what is installed."""
+    """They start a daemon, and list workers with their capabilities and bundles."""
     (worker,) = [
         each for each in mosaic.json("workers")["workers"] if each["worker_id"] == "echo_worker"
     ]
@@ -74,7 +74,7 @@ def test_workers_and_bundles(mosaic: Mosaic) -> None:
 
 
 def test_doctor_works_without_a_daemon(mosaic: Mosaic) -> None:
-    """Without a daemon and without a home; a problem is exit code 1."""
+    """Also without a home; a problem sets exit code 1."""
     found = mosaic.json("doctor")
     checks = {finding["check"]: finding["status"] for finding in found["findings"]}
     assert {"python", "packages", "home", "disk", "daemon", "GPU", "secrets"} <= set(checks)

@@ -1,4 +1,4 @@
-"""`mosaic demo` as a person runs it: real daemon, real supervisor, real worker, real store."""
+"""`mosaic demo` with a real daemon, supervisor, worker and store."""
 
 import json
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 
 
 def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
-    """The table says how much, the exit code is 0, and the daemon that it started is named."""
+    """It prints the stats and the started daemon, with exit code 0."""
     home = mosaic.folder / "my home"
     done = mosaic("demo", "--echo", "--steps", "3000", "--rate", "0", "--home", str(home))
     assert done.returncode == 0, done.stderr
@@ -33,22 +33,22 @@ def test_the_demo_stores_what_the_worker_writes(mosaic: Mosaic) -> None:
 def test_the_demo_starts_with_a_learning_agent(
     mosaic: Mosaic, give_bundles: Callable[..., None]
 ) -> None:
-    """The BDI agent crosses the lake at the end, and every step and belief of it is stored."""
+    """The BDI agent learns the task, and all its steps and beliefs are stored."""
     give_bundles(mosaic.home, "spade_bdi_rl_worker")
     result = mosaic.json("demo", "--steps", "12000", "--rate", "0")
     assert result["state"] == "succeeded", result
     assert result["digest"]["steps"] == 12_000
     assert result["digest"]["committed_bytes"] == result["digest"]["spool_bytes"]
     assert result["digest"]["rejects"] == 0
-    shown = mosaic.json("runs", "show", result["run_id"])
-    assert shown["worker"] == "spade_bdi_rl_worker"
-    assert shown["digest"]["mean_return"] > 0.5
+    printed = mosaic.json("runs", "show", result["run_id"])
+    assert printed["worker"] == "spade_bdi_rl_worker"
+    assert printed["digest"]["mean_return"] > 0.5
 
 
 def test_the_demo_falls_back_to_the_echo_worker(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a network the echo worker takes its place."""
+    """If the bundle cannot be installed."""
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     for name in ("PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
@@ -61,7 +61,7 @@ def test_the_demo_falls_back_to_the_echo_worker(
 
 
 def test_opening_the_window_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before it opens, with how to come back."""
+    """A message is printed before the window opens."""
     opened = []
     monkeypatch.setattr("mosaic.cli.demo.find_window_problem", lambda: None)
     monkeypatch.setattr("mosaic.cli.demo.become_window", lambda _, *given: opened.append(given))
@@ -93,7 +93,7 @@ def test_json_is_one_document_with_home_anywhere(mosaic: Mosaic, place: str) -> 
 
 @pytest.fixture
 def long_demo(mosaic: Mosaic) -> "Iterator[Popen[str]]":
-    """A demo that would take half an hour, started as from an interactive shell."""
+    """A demo of half an hour, started as from an interactive shell."""
     demo = mosaic.start("demo", "--echo", "--json", "--steps", "1000000", "--rate", "500")
     yield demo
     demo.kill()
@@ -115,7 +115,7 @@ def test_ctrl_c_stops_the_run_and_keeps_its_telemetry(
 
 
 def test_a_run_is_lost_only_if_no_process_is_left(mosaic: Mosaic, long_demo: "Popen[str]") -> None:
-    """With its supervisor killed, the worker is ended first, and all that it wrote is stored."""
+    """If the supervisor is killed, the worker is killed first, and its output is stored."""
     wait_for_steps(mosaic.home)
     (directory,) = mosaic.home.runs.iterdir()
     started = json.loads(RunDirectory(directory).started.read_text())
@@ -138,7 +138,7 @@ def wait_for_steps(home: Home) -> None:
 
 
 def test_a_home_that_cannot_be_created_is_reported(mosaic: Mosaic) -> None:
-    """What happened and what to do, without a traceback."""
+    """With an error and a remedy, without a traceback."""
     (mosaic.folder / "file").touch()
     done = mosaic("demo", "--home", str(mosaic.folder / "file" / "home"))
     assert done.returncode == 1
@@ -148,7 +148,7 @@ def test_a_home_that_cannot_be_created_is_reported(mosaic: Mosaic) -> None:
 
 
 def test_brackets_in_a_path_are_not_markup(mosaic: Mosaic) -> None:
-    """The folder is named as it is."""
+    """The path is printed unchanged."""
     home = mosaic.folder / "runs [/b] [bold]"
     done = mosaic("demo", "--echo", "--steps", "10", "--rate", "0", "--home", str(home))
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""`mosaic envs`: the catalog on a terminal, without a daemon."""
+"""`mosaic envs`: the catalog, without a daemon."""
 
 from pathlib import Path
 
@@ -31,13 +31,13 @@ def bundle(state: BundleState, *extras: str) -> BundleInfo:
 def test_a_family_is_as_ready_as_its_bundle(
     family: str, bundles: list[BundleInfo], state: str
 ) -> None:
-    """MuJoCo only with its extra; one that is ready counts more than one that is not."""
+    """MuJoCo needs its extra; a ready bundle has precedence over others."""
     assert family_state(catalog.family(family), bundles) == state
 
 
 @pytest.mark.process
 def test_the_list_has_every_environment_and_what_installs_it(tmp_path: Path) -> None:
-    """Family by family; nothing is written, and no daemon is started."""
+    """Grouped by family; nothing is written, and no daemon is started."""
     mosaic = Mosaic(tmp_path)
     listed = mosaic.ok("envs")
     assert all(entry.env_id in listed for entry in catalog.environments())
@@ -47,7 +47,7 @@ def test_the_list_has_every_environment_and_what_installs_it(tmp_path: Path) -> 
 
 @pytest.mark.process
 def test_the_list_can_be_filtered(tmp_path: Path) -> None:
-    """By family, by words, by both."""
+    """By family, by text, and by both."""
     mosaic = Mosaic(tmp_path)
     found = mosaic.json("envs", "--family", "minigrid", "--search", "lavagap")
     assert {entry["env_id"] for entry in found["environments"]} == {
@@ -64,8 +64,8 @@ def test_the_list_can_be_filtered(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_one_environment_is_shown_completely(tmp_path: Path) -> None:
-    """Its words, its settings with ranges, and its keys."""
-    shown = Mosaic(tmp_path).ok("envs", "LunarLander-v3")
+    """Description, settings with ranges, and keys."""
+    printed = Mosaic(tmp_path).ok("envs", "LunarLander-v3")
     for part in (
         "Land softly",
         "gravity",
@@ -74,13 +74,13 @@ def test_one_environment_is_shown_completely(tmp_path: Path) -> None:
         "main engine",
         "2 main engine",
     ):
-        assert part in shown
-    assert "mosaic play LunarLander-v3" in shown
+        assert part in printed
+    assert "mosaic play LunarLander-v3" in printed
 
 
 @pytest.mark.process
 def test_one_environment_as_a_document(tmp_path: Path) -> None:
-    """With everything that a form needs."""
+    """It has everything that a form needs."""
     document = Mosaic(tmp_path).json("envs", "CarRacing-v3")
     assert {field["name"] for field in document["fields"]} == {
         "continuous",
@@ -93,7 +93,7 @@ def test_one_environment_as_a_document(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_an_unknown_environment_gets_suggestions(tmp_path: Path) -> None:
-    """A misspelt one is no page of its own; one of a package of one's own is."""
+    """A misspelt id is an error; an id of a user's package is accepted."""
     mosaic = Mosaic(tmp_path)
     done = mosaic("envs", "LunarLandr-v3")
     assert (done.returncode, done.stdout) == (1, "")
@@ -105,7 +105,7 @@ def test_an_unknown_environment_gets_suggestions(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_environments_are_completed(tmp_path: Path) -> None:
-    """By the beginning of their ids."""
+    """By the prefix of their ids."""
     assert offered(Mosaic(tmp_path), "envs", "Lunar") == [
         "LunarLander-v3",
         "LunarLanderContinuous-v3",

@@ -1,4 +1,4 @@
-"""`mosaic gui` and `mosaic` alone: the window, or where there is no display, what to do."""
+"""`mosaic gui` and `mosaic` without a command: the window, or a remedy without a display."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ def without_display(mosaic: Mosaic) -> dict[str, str]:
 
 @pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
 def test_without_a_display_a_remedy_is_printed(words: tuple[str, ...], mosaic: Mosaic) -> None:
-    """And fails; `mosaic` alone shows all commands besides."""
+    """The exit code is 1; `mosaic` without a command also prints its help."""
     done = subprocess.run(
         mosaic.command(*words),
         capture_output=True,
@@ -37,7 +37,7 @@ def test_without_a_display_a_remedy_is_printed(words: tuple[str, ...], mosaic: M
 
 @pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
 def test_the_window_opens_and_closes_on_sigterm(words: tuple[str, ...], mosaic: Mosaic) -> None:
-    """It starts a daemon behind it, remembers its layout when it is ended, and leaves no trace."""
+    """It starts a daemon, saves its layout, and leaves no temporary files."""
     window = subprocess.Popen(
         mosaic.command(*words),
         stdin=subprocess.DEVNULL,
@@ -50,12 +50,12 @@ def test_the_window_opens_and_closes_on_sigterm(words: tuple[str, ...], mosaic: 
     try:
         eventually(mosaic.home.endpoint.exists)
         window.send_signal(signal.SIGTERM)
-        told, complaints = window.communicate(timeout=DEADLINE_S)
+        output, errors = window.communicate(timeout=DEADLINE_S)
     finally:
         window.kill()
 
-    assert window.returncode == 0, complaints
-    assert told == ""
-    assert "Traceback" not in complaints
+    assert window.returncode == 0, errors
+    assert output == ""
+    assert "Traceback" not in errors
     assert "[layout]" in (mosaic.home.path / "window.ini").read_text()
     assert mosaic.ok("daemon", "status")

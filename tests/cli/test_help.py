@@ -164,7 +164,7 @@ def test_no_line_is_wider_than_the_terminal(
 
 @pytest.mark.parametrize("path", RELEASED)
 def test_released_names_still_exist(path: str) -> None:
-    """Scripts of other people depend on the names of commands, arguments and options."""
+    """Scripts depend on the names of commands, arguments and options."""
     names: set[str] = set()
     for parameter in CONTEXTS[path].command.params:
         if isinstance(parameter, click.Option):
@@ -175,7 +175,7 @@ def test_released_names_still_exist(path: str) -> None:
 
 
 def test_the_program_groups_its_commands() -> None:
-    """By what a person wants to do."""
+    """By task: play, train, look at results, manage."""
     lines = CONTEXTS["mosaic"].get_help().splitlines()
     headings = [line for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
     assert headings == [

@@ -1,4 +1,4 @@
-"""Thousands of short commands, each in a process of its own: every one of them exits."""
+"""Thousands of short commands, each in its own process, exit."""
 
 import subprocess
 from collections.abc import Callable
@@ -21,7 +21,7 @@ COMMANDS = (
     ("runs", "watch", "last", "--json"),
     ("runs", "show", "last", "--json"),
 )
-"""Most of them open streams, whose threads belong to gRPC."""
+"""Most of them open streams, which use threads of gRPC."""
 AT_ONCE = 2
 
 
@@ -56,5 +56,5 @@ def test_each_command_exits(played: Mosaic) -> None:
 @pytest.mark.repetition
 @pytest.mark.parametrize("part", range(10))
 def test_five_thousand_commands_exit(played: Mosaic, part: int) -> None:  # noqa: ARG001 - a share
-    """The defect showed three times in 5,500 calls."""
+    """A command hung in three of 5,500 calls before it was fixed."""
     run(played, 500)

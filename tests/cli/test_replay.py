@@ -1,4 +1,4 @@
-"""`mosaic replay`: what an episode was, the proof that it comes out the same, and files of it."""
+"""`mosaic replay`: show, verify and export an episode."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
-    """A home whose last run has episodes of CartPole, named `played`."""
+    """A home whose newest run, `played`, has episodes of CartPole."""
     made = Mosaic(tmp_path_factory.mktemp("recorded"))
     install_recorded_worker(made.folder / "workers", made.home.settings)
     try:
@@ -36,23 +36,23 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
         made.clean_up()
 
 
-def told(kind: str, episode: int) -> list[dict[str, Any]]:
-    """What the worker wrote of an episode."""
+def lines_of(kind: str, episode: int) -> list[dict[str, Any]]:
+    """The lines of the worker about an episode."""
     return [
         line for line in lines() if line["type"] == kind and line["episode_id"] == f"e{episode}"
     ]
 
 
 def steps_of(episode: int) -> int:
-    return int(told("episode", episode)[0]["steps"])
+    return int(lines_of("episode", episode)[0]["steps"])
 
 
 def test_show_episode(recorded: Mosaic) -> None:
     """Environment, start, length, return, and that it can be replayed."""
-    shown = recorded.json("replay", "last", "0")
-    assert (shown["env_id"], shown["seed"], shown["steps"]) == (ENV_ID, 0, steps_of(0))
-    assert (shown["total_return"], shown["terminated"]) == (float(steps_of(0)), True)
-    assert (shown["replayable"], shown["not_replayable"], shown["install"]) == (True, "", "")
+    printed = recorded.json("replay", "last", "0")
+    assert (printed["env_id"], printed["seed"], printed["steps"]) == (ENV_ID, 0, steps_of(0))
+    assert (printed["total_return"], printed["terminated"]) == (float(steps_of(0)), True)
+    assert (printed["replayable"], printed["not_replayable"], printed["install"]) == (True, "", "")
     printed = recorded.ok("replay", "played", "0")
     assert ENV_ID in printed
     assert "seed 0" in printed
@@ -60,21 +60,21 @@ def test_show_episode(recorded: Mosaic) -> None:
 
 
 def test_an_episode_that_cannot_be_replayed(recorded: Mosaic) -> None:
-    """Says why, and is not verified; its lines can still be written."""
-    shown = recorded.json("replay", "last", "2")
-    assert not shown["replayable"]
-    assert shown["not_replayable"]
-    assert f"no: {shown['not_replayable']}" in recorded.ok("replay", "last", "2")
+    """The reason is printed; its lines can still be exported."""
+    printed = recorded.json("replay", "last", "2")
+    assert not printed["replayable"]
+    assert printed["not_replayable"]
+    assert f"no: {printed['not_replayable']}" in recorded.ok("replay", "last", "2")
     done = recorded("replay", "last", "2", "--verify", "--json")
     document = json.loads(done.stdout)
     assert done.returncode == 1
     assert (document["identical"], document["first_difference"]) == (False, None)
-    assert shown["not_replayable"] in document["error"]
+    assert printed["not_replayable"] in document["error"]
     recorded.ok("replay", "last", "2", "--jsonl", "two.jsonl")
 
 
 def test_last_and_best(recorded: Mosaic) -> None:
-    """The newest, and the one with the highest return."""
+    """The newest episode, and the one with the highest return."""
     best = max(range(4), key=steps_of)
     assert recorded.json("replay", "last", "last")["episode"] == 3
     # Episode 1 says that one of its rewards was larger.
@@ -84,7 +84,7 @@ def test_last_and_best(recorded: Mosaic) -> None:
 
 
 def test_verify_identical(recorded: Mosaic) -> None:
-    """Exit code 0, and the contract's fields."""
+    """Exit code 0 and the documented fields."""
     document = recorded.json("replay", "last", "0", "--verify")
     assert document["identical"] is True
     assert document["steps"] == steps_of(0)
@@ -93,7 +93,7 @@ def test_verify_identical(recorded: Mosaic) -> None:
 
 
 def test_verify_different(recorded: Mosaic) -> None:
-    """Exit code 1, with the step."""
+    """Exit code 1 and the first different step."""
     done = recorded("replay", "last", "1", "--verify", "--json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
@@ -104,7 +104,7 @@ def test_verify_different(recorded: Mosaic) -> None:
 
 
 def test_files(recorded: Mosaic) -> None:
-    """A video, an animated picture and the lines; a range, with captions and in a hurry."""
+    """MP4, GIF and JSONL, with a range, captions and another speed."""
     film = recorded.json("replay", "last", "0", "--mp4", "whole.mp4")
     assert film["frames"] == steps_of(0) + 1
     assert film["bytes"] == (recorded.folder / "whole.mp4").stat().st_size
@@ -118,25 +118,25 @@ def test_files(recorded: Mosaic) -> None:
     found = [
         json.loads(line) for line in (recorded.folder / "lines.jsonl").read_text().splitlines()
     ]
-    assert found[2:] == told("step", 0)[:5]
+    assert found[2:] == lines_of("step", 0)[:5]
 
 
 def test_verify_and_export_at_once(recorded: Mosaic) -> None:
-    """One document with both."""
+    """One document contains both results."""
     document = recorded.json("replay", "last", "0", "--verify", "--gif", "both.gif")
     assert document["identical"] is True
     assert document["file"] == "both.gif"
 
 
 def test_an_export_with_a_difference_warns(recorded: Mosaic) -> None:
-    """The file is there, and stderr says from which step on it is not the recorded episode."""
+    """The file is written, and a warning names the first different step."""
     done = recorded("replay", "last", "1", "--gif", "differs.gif")
     assert done.returncode == 0
     assert f"From step {CHANGED_STEP}" in done.stderr
 
 
 def test_an_existing_file_is_not_overwritten(recorded: Mosaic) -> None:
-    """Is replaced only with --force."""
+    """Except with --force."""
     target = recorded.folder / "precious.gif"
     target.write_text("precious")
     done = recorded("replay", "last", "0", "--gif", str(target))
@@ -148,7 +148,7 @@ def test_an_existing_file_is_not_overwritten(recorded: Mosaic) -> None:
 
 
 def test_a_terminal_asks_before_overwriting(recorded: Mosaic) -> None:
-    """Whether to replace a file."""
+    """The answer decides."""
     target = recorded.folder / "asked.jsonl"
     target.write_text("precious")
     for answer, is_replaced in ((b"n\n", False), (b"y\n", True)):
@@ -171,7 +171,7 @@ def test_a_terminal_asks_before_overwriting(recorded: Mosaic) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "expected"),
     [
         (("last", "99"), 1, "99"),
         (("last", "first"), 2, "`best`"),
@@ -187,22 +187,24 @@ def test_a_terminal_asks_before_overwriting(recorded: Mosaic) -> None:
         (("last", "0", "--mp4", "a.mp4", "--from", "9999"), 1, "9999"),
     ],
 )
-def test_usage_errors(recorded: Mosaic, arguments: tuple[str, ...], code: int, said: str) -> None:
-    """Is told, and writes nothing."""
+def test_usage_errors(
+    recorded: Mosaic, arguments: tuple[str, ...], code: int, expected: str
+) -> None:
+    """An error is printed, and no file is written."""
     done = recorded("replay", *arguments)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not list(recorded.folder.glob("a.*"))
 
 
 def test_without_a_daemon(tmp_path: Path) -> None:
-    """To look starts none."""
+    """Showing an episode does not start one."""
     done = Mosaic(tmp_path)("replay", "last", "0")
     assert done.returncode == 3
 
 
 def test_missing_bundle(mosaic: Mosaic) -> None:
-    """The command that installs it is told; with --install it is carried out."""
+    """The install command is printed; --install runs it."""
     install_recorded_worker(mosaic.folder / "workers", mosaic.home.settings, bundle="echo_worker")
     mosaic.ok("daemon", "start")
     mosaic.ok("train", WORKER, "--env", ENV_ID)

@@ -1,4 +1,4 @@
-"""`mosaic runs …`: a run's life after its start."""
+"""`mosaic runs`: list, inspect, control and export runs."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ _LONG = ("--detach", "--set", "steps=1000000", "--set", "rate=200")
 
 @pytest.fixture(scope="module")
 def finished(shared_mosaic: Mosaic) -> str:
-    """A run that is over; its id."""
+    """The id of a finished run."""
     result = shared_mosaic.train("--set", "steps=300", "--name", "finished", "--tag", "keep")
     run_id: str = result["run_id"]
     return run_id
@@ -27,7 +27,7 @@ def wait_until_running(mosaic: Mosaic, run_id: str) -> None:
 
 
 def test_an_empty_list_prints_a_hint(mosaic: Mosaic) -> None:
-    """It names a command to begin with."""
+    """It names a command to start with."""
     mosaic.ok("daemon", "start")
     done = mosaic("runs", "list")
     assert (done.returncode, done.stdout) == (0, "")
@@ -36,15 +36,15 @@ def test_an_empty_list_prints_a_hint(mosaic: Mosaic) -> None:
 
 
 def test_the_list_fits_80_columns(shared_mosaic: Mosaic, finished: str) -> None:
-    """With id, name, worker, algorithm, environment, state and numbers."""
-    shown = shared_mosaic.ok("runs", "list", "--text", "finished")
-    assert all(len(line) <= 80 for line in shown.splitlines())
+    """With id, name, algorithm, environment, state and numbers."""
+    printed = shared_mosaic.ok("runs", "list", "--text", "finished")
+    assert all(len(line) <= 80 for line in printed.splitlines())
     for words in (finished[-8:], "finished", "echo", "Echo-v0", "succeeded", "300"):
-        assert words in shown
+        assert words in printed
 
 
 def test_filters_choose_runs(shared_mosaic: Mosaic, finished: str) -> None:
-    """By state, worker, algorithm, environment, tag and text; what matches nothing says so."""
+    """By state, worker, algorithm, environment, tag and text; a message if none matches."""
 
     def listed(*arguments: str) -> list[str]:
         document = shared_mosaic.json("runs", "list", *arguments)
@@ -58,7 +58,7 @@ def test_filters_choose_runs(shared_mosaic: Mosaic, finished: str) -> None:
 
 
 def test_tag_note_rename_and_archive(shared_mosaic: Mosaic) -> None:
-    """Each is there afterwards, and an archived run is listed only with --all."""
+    """The changes are stored, and an archived run is listed only with --all."""
     run_id = shared_mosaic.train("--set", "steps=10")["run_id"]
     assert "tags: x, y" in shared_mosaic.ok("runs", "tag", run_id, "x", "y")
     assert shared_mosaic.json("runs", "tag", run_id, "--remove", "x")["tags"] == ["y"]
@@ -74,8 +74,8 @@ def test_tag_note_rename_and_archive(shared_mosaic: Mosaic) -> None:
 
 
 def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
-    """In words and as a document: configuration, command, environment, history, artifacts."""
-    shown = shared_mosaic.ok("runs", "show", finished)
+    """As text and JSON: configuration, command, environment, history, artifacts."""
+    printed = shared_mosaic.ok("runs", "show", finished)
     for words in (
         finished,
         "succeeded",
@@ -88,7 +88,7 @@ def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
         "Artifacts",
         "checkpoints/",
     ):
-        assert words in shown
+        assert words in printed
     document = shared_mosaic.json("runs", "show", finished)
     assert {"run_id", "state", "exit_code", "reason", "digest"} <= set(document)
     assert document["config"]["params"] == {"steps": 300}
@@ -98,7 +98,7 @@ def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
 
 
 def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
-    """Each says how the run is then; stop waits for the end."""
+    """Each prints the new state; stop waits until the run ends."""
     run_id = shared_mosaic.train(*_LONG)["run_id"]
     wait_until_running(shared_mosaic, run_id)
     assert "paused" in shared_mosaic.ok("runs", "pause", run_id[-8:])
@@ -106,14 +106,14 @@ def test_pause_resume_and_stop(shared_mosaic: Mosaic) -> None:
     assert again.returncode == 1
     assert f"Run {run_id[-8:]} is already paused." in again.stderr
     assert shared_mosaic.json("runs", "resume", run_id)["runs"][0]["state"] == "running"
-    shown = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
-    assert "cancelled: seen enough" in shown
+    printed = shared_mosaic.ok("runs", "stop", run_id, "--reason", "seen enough")
+    assert "cancelled: seen enough" in printed
     assert "cancelled" in shared_mosaic.ok("runs", "stop", run_id)
     assert "is cancelled and cannot become" in shared_mosaic("runs", "pause", run_id).stderr
 
 
 def test_several_runs_stop_at_once(mosaic: Mosaic) -> None:
-    """Those named, or all."""
+    """The given ones, or all."""
     ids = [mosaic.train(*_LONG)["run_id"] for _ in range(3)]
     named = mosaic.json("runs", "stop", *ids[:2], "--grace", "1")
     assert {run["run_id"] for run in named["runs"]} == set(ids[:2])
@@ -123,7 +123,7 @@ def test_several_runs_stop_at_once(mosaic: Mosaic) -> None:
 
 
 def test_logs_show_what_the_worker_printed(shared_mosaic: Mosaic) -> None:
-    """All of it, its end, and as a document."""
+    """All lines, the last lines, and JSON."""
     run_id = shared_mosaic.train("--set", "steps=10")["run_id"]
     shared_mosaic.home.run(run_id).worker_log.write_text("one\ntwo\nthree\n")
     assert shared_mosaic.ok("runs", "logs", run_id) == "one\ntwo\nthree\n"
@@ -134,7 +134,7 @@ def test_logs_show_what_the_worker_printed(shared_mosaic: Mosaic) -> None:
 
 
 def test_export_and_import(mosaic: Mosaic) -> None:
-    """Exported, deleted, imported: the same run, with its telemetry."""
+    """An imported run is equal to the exported one, including its telemetry."""
     run_id = mosaic.train("--set", "steps=100")["run_id"]
     exported = mosaic.json("runs", "export", run_id)
     assert (mosaic.folder / exported["file"]).stat().st_size == exported["bytes"]
@@ -152,7 +152,7 @@ def test_export_and_import(mosaic: Mosaic) -> None:
 
 
 def test_export_to_tensorboard(shared_mosaic: Mosaic) -> None:
-    """Its metrics and its episodes are what TensorBoard would read."""
+    """The event file has its metrics and episodes."""
     run_id = shared_mosaic.train("--set", "steps=100")["run_id"]
     told = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
     curves = read_scalars(shared_mosaic.folder / "board")
@@ -164,7 +164,7 @@ def test_export_to_tensorboard(shared_mosaic: Mosaic) -> None:
 
 
 def test_an_unfinished_run_is_not_deleted(shared_mosaic: Mosaic) -> None:
-    """It says what to do first."""
+    """The error has a remedy."""
     run_id = shared_mosaic.train(*_LONG)["run_id"]
     done = shared_mosaic("runs", "delete", run_id, "--yes")
     assert done.returncode == 1
@@ -173,7 +173,7 @@ def test_an_unfinished_run_is_not_deleted(shared_mosaic: Mosaic) -> None:
 
 
 def test_unknown_run(shared_mosaic: Mosaic) -> None:
-    """Exit code 1, and how to find those that are."""
+    """Exit code 1, and the command that lists runs."""
     done = shared_mosaic("runs", "show", "NOSUCHRUN")
     assert done.returncode == 1
     assert "mosaic runs list" in done.stderr

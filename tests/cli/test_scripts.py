@@ -1,4 +1,4 @@
-"""`--script`: a person's own script, which a worker describes before anything starts."""
+"""`--script`: a user script, which a worker describes before anything starts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,10 +35,10 @@ def script(mosaic: Mosaic) -> Path:
 
 
 def test_its_own_parameters_are_shown(mosaic: Mosaic, script: Path) -> None:
-    """As those of the worker's algorithms are, and instead of them."""
-    shown = mosaic.ok("workers", WORKER, "--script", script.name)
-    assert "learning_rate  float, default 0.001" in shown
-    assert "fail_at" not in shown
+    """Instead of those of the worker's algorithms."""
+    printed = mosaic.ok("workers", WORKER, "--script", script.name)
+    assert "learning_rate  float, default 0.001" in printed
+    assert "fail_at" not in printed
     (algorithm,) = mosaic.json("workers", WORKER, "--script", script.name)["descriptor"][
         "algorithms"
     ]
@@ -46,7 +46,7 @@ def test_its_own_parameters_are_shown(mosaic: Mosaic, script: Path) -> None:
 
 
 def test_an_edited_script_is_described_again(mosaic: Mosaic) -> None:
-    """What was described before is not what is shown now."""
+    """The new description replaces the previous one."""
     path = mosaic.folder / "edited.py"
     path.write_text("class Args:\n    before: int = 1\n")
     assert "before" in mosaic.ok("workers", WORKER, "--script", str(path))
@@ -55,7 +55,7 @@ def test_an_edited_script_is_described_again(mosaic: Mosaic) -> None:
 
 
 def test_only_given_settings_reach_the_script(mosaic: Mosaic, script: Path) -> None:
-    """Typed by the script; its defaults stay its own; it runs in the bundle of scripts."""
+    """With the types of the script, without defaults, in the bundle for scripts."""
     line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
     plan = mosaic.json(*line, "--preflight", "--set", "layers=3")
     assert any("apprentice_scripts-" in word for word in plan["command"])
@@ -74,14 +74,14 @@ def test_only_given_settings_reach_the_script(mosaic: Mosaic, script: Path) -> N
 
 
 def test_models_of_scripts_cannot_be_evaluated(mosaic: Mosaic, script: Path) -> None:
-    """Neither going on nor playing is offered, and both are refused in a sentence."""
+    """Neither resume nor play is offered, and both are rejected with an error."""
     line = ("train", WORKER, "--script", script.name, "--env", "Some-v0")
     done = mosaic(*line, "--set", "breaks=yes", "--name", "broken")
     assert (done.returncode, "--resume" in done.stderr) == (1, False)
-    shown = mosaic("checkpoints", "show", "broken")
-    assert (shown.returncode, "mosaic evaluate" in shown.stderr) == (0, False)
+    printed = mosaic("checkpoints", "show", "broken")
+    assert (printed.returncode, "mosaic evaluate" in printed.stderr) == (0, False)
     only_the_script = "This model was saved by a script; only the script can load it."
-    assert only_the_script in shown.stderr
+    assert only_the_script in printed.stderr
     (saved,) = mosaic.json("checkpoints", "list", "--run", "broken")["checkpoints"]
     for tried in (("evaluate", "broken"), ("play", "Some-v0", "--actor", saved["checkpoint_id"])):
         done = mosaic(*tried)
@@ -104,7 +104,7 @@ def test_models_of_scripts_cannot_be_evaluated(mosaic: Mosaic, script: Path) -> 
 def test_an_invalid_parameter_starts_nothing(
     mosaic: Mosaic, script: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    """With what was probably meant, as for the worker's own algorithms."""
+    """With a suggestion, as for the worker's own algorithms."""
     line = ("train", WORKER, "--script", str(script), "--env", "Some-v0")
     done = mosaic(*line, *arguments)
     assert done.returncode == 2
@@ -112,7 +112,7 @@ def test_an_invalid_parameter_starts_nothing(
 
 
 def test_a_missing_or_invalid_script_is_reported(mosaic: Mosaic, script: Path) -> None:
-    """Where it was looked for, or what the worker says of it."""
+    """With the path, or with the worker's error."""
     line = ("train", WORKER, "--env", "Some-v0", "--script")
     done = mosaic(*line, "own_dqm.py")
     assert done.returncode == 2
@@ -125,7 +125,7 @@ def test_a_missing_or_invalid_script_is_reported(mosaic: Mosaic, script: Path) -
 
 
 def test_a_script_by_module_name_is_passed_on(mosaic: Mosaic) -> None:
-    """It may be a module that only the environment of the run has."""
+    """It may be a module that exists only in the bundle of the run."""
     done = mosaic("train", WORKER, "--env", "Some-v0", "--script", "cleanrl.ppo", "--preflight")
     assert done.returncode == 0, done.stderr
     assert "cleanrl.ppo" in done.stdout
@@ -135,7 +135,7 @@ def test_a_script_by_module_name_is_passed_on(mosaic: Mosaic) -> None:
 
 
 def test_a_worker_without_script_support_is_rejected(mosaic: Mosaic, script: Path) -> None:
-    """Before a run is made for it."""
+    """Before a run is created."""
     line = ("train", "echo_worker", "--env", "Echo-v0", "--script")
     done = mosaic(*line, str(script))
     assert done.returncode == 1

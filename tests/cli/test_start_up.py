@@ -1,4 +1,4 @@
-"""How the program begins: light, helpful, and with every command on its page."""
+"""Start-up of the program, usage errors, and documentation of all commands."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _PAGE = Path(__file__).parents[2] / "docs" / "user-guide" / "command-line.md"
 
 
 def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command that does something, by its words."""
+    """The path of every command that is not a group."""
     if not isinstance(command, click.Group):
         yield path
         return
@@ -43,7 +43,7 @@ def find(path: tuple[str, ...]) -> click.Command:
 
 @pytest.mark.parametrize("path", ALL_COMMANDS, ids=" ".join)
 def test_every_command_is_documented_with_its_options(path: tuple[str, ...]) -> None:
-    """Whoever adds a command or an option describes it."""
+    """On the page docs/user-guide/command-line.md."""
     text = _PAGE.read_text()
     written = re.escape(" ".join(("mosaic", *path))).replace(r"telemetry\ ", r"telemetry\ RUN\ ")
     assert re.search(rf"`{written}[ `]", text), " ".join(path)
@@ -55,11 +55,13 @@ def test_every_command_is_documented_with_its_options(path: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS, ids=" ".join)
 def test_every_command_and_option_has_help(path: tuple[str, ...]) -> None:
-    """In its help, with the two options that all have."""
+    """Including the common options --home and --json."""
     command = find(path)
     assert command.help
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    assert all(option.help for option in options), [each.name for each in options if not each.help]
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert all(option.help for option in options), [
+        option.name for option in options if not option.help
+    ]
     names = {name for option in options for name in option.opts}
     if path != ("completion",):
         assert "--home" in names
@@ -84,7 +86,7 @@ def imported_by(*arguments: str) -> set[str]:
 
 @pytest.mark.process
 def test_help_is_light() -> None:
-    """Neither gRPC nor rich nor the trainer is loaded to print a page of help."""
+    """Help does not import gRPC, rich or the trainer."""
     modules = imported_by("--help")
     assert not modules & {"grpc", "rich", "mosaic.trainer", "mosaic.telemetry", "zstandard"}
 
@@ -92,14 +94,14 @@ def test_help_is_light() -> None:
 @pytest.mark.parametrize("path", ALL_COMMANDS, ids=" ".join)
 @pytest.mark.process
 def test_help_of_a_command_needs_no_grpc(path: tuple[str, ...]) -> None:
-    """Help comes at once for each of them."""
+    """So that it is printed quickly."""
     if path[0] == "telemetry":
         path = ("telemetry", "last", *path[1:])
     assert "grpc" not in imported_by(*path, "--help")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["demo", "--steps", "many"], "--steps"),
         (["demo", "--no-such-option"], "--no-such-option"),
@@ -112,20 +114,20 @@ def test_help_of_a_command_needs_no_grpc(path: tuple[str, ...]) -> None:
     ],
 )
 @pytest.mark.process
-def test_usage_errors_are_explained(tmp_path: Path, arguments: list[str], said: str) -> None:
-    """The message names what was wrong and what was meant, on stderr, with exit code 2."""
+def test_usage_errors_are_explained(tmp_path: Path, arguments: list[str], expected: str) -> None:
+    """The message on stderr names the error and a suggestion; the exit code is 2."""
     done = Mosaic(tmp_path)(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert expected in done.stderr
     assert "--help" in done.stderr
 
 
 @pytest.mark.process
 def test_help_lists_every_command(tmp_path: Path) -> None:
-    """And says what the program is."""
-    shown = Mosaic(tmp_path).ok("--help")
-    assert {path[0] for path in ALL_COMMANDS} <= set(shown.split())
-    assert "reinforcement learning" in shown
+    """It also describes the program."""
+    printed = Mosaic(tmp_path).ok("--help")
+    assert {path[0] for path in ALL_COMMANDS} <= set(printed.split())
+    assert "reinforcement learning" in printed
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,7 @@ def test_help_lists_every_command(tmp_path: Path) -> None:
 )
 @pytest.mark.process
 def test_read_only_commands_start_no_daemon(tmp_path: Path, arguments: list[str]) -> None:
-    """Without a daemon they end with exit code 3 and say how to start one."""
+    """Without a daemon they exit with code 3 and print how to start one."""
     mosaic = Mosaic(tmp_path)
     done = mosaic(*arguments, "--json")
     assert done.returncode == 3

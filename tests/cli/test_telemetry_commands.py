@@ -1,4 +1,4 @@
-"""`mosaic telemetry`, which reads the store itself: it needs no daemon."""
+"""`mosaic telemetry`, which reads the store and needs no daemon."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def without_daemon(shared_mosaic: Mosaic) -> Mosaic:
-    """A home with one run of 500 steps and two broken lines, and no daemon any more."""
-    shared_mosaic.train("--set", "steps=500", "--set", "garbage_every=200", "--name", "told")
+    """A home with one run of 500 steps and two invalid lines, without a running daemon."""
+    shared_mosaic.train("--set", "steps=500", "--set", "garbage_every=200", "--name", "stored")
     shared_mosaic.ok("daemon", "stop")
     return shared_mosaic
 
@@ -22,16 +22,16 @@ def read(mosaic: Mosaic, *arguments: str) -> Any:
 
 
 def test_stats(without_daemon: Mosaic) -> None:
-    """At least the numbers that the contract promises."""
+    """At least the documented fields."""
     stats = read(without_daemon, "stats")
     assert (stats["steps"], stats["episodes"], stats["rejects"]) == (500, 5, 2)
     assert stats["spool_bytes"] == stats["committed_bytes"] > 0
     assert stats["metrics"] > 0
-    assert "500" in without_daemon.ok("telemetry", "told", "stats")
+    assert "500" in without_daemon.ok("telemetry", "stored", "stats")
 
 
 def test_steps_of_an_episode(without_daemon: Mosaic) -> None:
-    """From one step on, so many."""
+    """Starting at a step, with a maximum count."""
     arguments = ("steps", "--episode", "2", "--from", "10", "--count", "3")
     steps = read(without_daemon, *arguments)["steps"]
     assert [step["step"] for step in steps] == [10, 11, 12]
@@ -40,13 +40,13 @@ def test_steps_of_an_episode(without_daemon: Mosaic) -> None:
 
 
 def test_steps_in_order_of_arrival(without_daemon: Mosaic) -> None:
-    """Without an episode, across all of them."""
+    """Without --episode, across all episodes."""
     steps = read(without_daemon, "steps", "--from", "99", "--count", "2")["steps"]
     assert [(step["episode_id"], step["step"]) for step in steps] == [("ep0", 99), ("ep1", 0)]
 
 
 def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
-    """As documents and as tables."""
+    """As JSON and as tables."""
     episodes = read(without_daemon, "episodes", "--from", "3")["episodes"]
     assert [episode["episode"] for episode in episodes] == [3, 4]
     assert "RETURN" in without_daemon.ok("telemetry", "last", "episodes")
@@ -72,7 +72,7 @@ def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
 def test_unknown_items_are_reported(
     without_daemon: Mosaic, arguments: tuple[str, ...], said: str
 ) -> None:
-    """Exit code 1, and where to look."""
+    """Exit code 1, and the command that lists them."""
     done = without_daemon("telemetry", *arguments)
     assert done.returncode == 1
     assert said in done.stderr

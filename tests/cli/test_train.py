@@ -1,4 +1,4 @@
-"""`mosaic train`: from a line on the terminal to a finished run."""
+"""`mosaic train`: from the command line to a finished run."""
 
 import json
 
@@ -12,7 +12,7 @@ _ECHO = ("train", "echo_worker", "--env", "Echo-v0")
 
 
 def test_train_starts_a_daemon_and_runs_to_the_end(mosaic: Mosaic) -> None:
-    """One document, with what a script needs, and the numbers of the whole run."""
+    """It prints one JSON document with the stats of the run."""
     result = mosaic.train(
         "--set", "steps=1e3", "--seed", "7", "--name", "mine", "--tag", "a", "--tag", "b"
     )
@@ -28,16 +28,16 @@ def test_train_starts_a_daemon_and_runs_to_the_end(mosaic: Mosaic) -> None:
 
 
 def test_the_result_is_printed(shared_mosaic: Mosaic) -> None:
-    """With the reason, the numbers and where everything is."""
-    shown = shared_mosaic.ok(*_ECHO, "--total-timesteps", "200")
-    assert "succeeded" in shown
-    assert "200 steps" in shown
-    assert str(shared_mosaic.home.runs) in shown
-    assert "mosaic runs show" in shown
+    """With the reason, the stats and the run directory."""
+    printed = shared_mosaic.ok(*_ECHO, "--total-timesteps", "200")
+    assert "succeeded" in printed
+    assert "200 steps" in printed
+    assert str(shared_mosaic.home.runs) in printed
+    assert "mosaic runs show" in printed
 
 
 def test_a_run_that_fails_is_exit_code_1(shared_mosaic: Mosaic) -> None:
-    """As a document and in words, with what the worker said last."""
+    """As JSON and text, with the last output of the worker."""
     done = shared_mosaic(*_ECHO, "--set", "exit_code=3", "--json")
     assert done.returncode == 1
     result = json.loads(done.stdout)
@@ -49,7 +49,7 @@ def test_a_run_that_fails_is_exit_code_1(shared_mosaic: Mosaic) -> None:
 
 
 def test_detach_returns_at_once_and_watch_reattaches(shared_mosaic: Mosaic) -> None:
-    """The watched run ends with the same document as an attended one."""
+    """`runs watch` prints the same document as `train`."""
     started = shared_mosaic.train("--detach", "--set", "steps=1000", "--set", "rate=1000")
     assert started["state"] in ("queued", "preparing", "running")
     watched = shared_mosaic.json("runs", "watch", started["run_id"][-8:])
@@ -58,7 +58,7 @@ def test_detach_returns_at_once_and_watch_reattaches(shared_mosaic: Mosaic) -> N
 
 
 def test_dry_run_and_preflight_start_nothing(shared_mosaic: Mosaic) -> None:
-    """They say what would be run and whether it could."""
+    """They print the command and whether the run could start."""
     before = shared_mosaic.json("runs", "list")["total"]
     dry = shared_mosaic.train("--dry-run", "--set", "steps=12")
     assert dry["ok"]
@@ -67,13 +67,13 @@ def test_dry_run_and_preflight_start_nothing(shared_mosaic: Mosaic) -> None:
     checks = shared_mosaic.train("--preflight")
     assert not checks["is_blocked"]
     assert {item["status"] for item in checks["items"]} <= {"ok", "warning"}
-    shown = shared_mosaic.ok(*_ECHO, "--preflight")
-    assert "ok  worker" in shown
+    printed = shared_mosaic.ok(*_ECHO, "--preflight")
+    assert "ok  worker" in printed
     assert shared_mosaic.json("runs", "list")["total"] == before
 
 
 def test_a_blocking_preflight_prevents_the_start(shared_mosaic: Mosaic) -> None:
-    """With the remedy, exit code 1, and a document that says that nothing was started."""
+    """With the remedy, exit code 1, and a document with state `refused`."""
     before = shared_mosaic.json("runs", "list")["total"]
     done = shared_mosaic(*_ECHO, "--launcher", "ray", "--json")
     assert done.returncode == 1
@@ -85,7 +85,7 @@ def test_a_blocking_preflight_prevents_the_start(shared_mosaic: Mosaic) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("--set", "stesp=1"), "Did you mean `steps`"),
         (("--set", "steps=0"), "from 1"),
@@ -95,23 +95,23 @@ def test_a_blocking_preflight_prevents_the_start(shared_mosaic: Mosaic) -> None:
     ],
 )
 def test_invalid_values_are_usage_errors(
-    shared_mosaic: Mosaic, arguments: tuple[str, ...], said: str
+    shared_mosaic: Mosaic, arguments: tuple[str, ...], expected: str
 ) -> None:
-    """Exit code 2, and what was probably meant."""
+    """Exit code 2 and a suggestion."""
     done = shared_mosaic(*_ECHO, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert expected in done.stderr
 
 
 def test_a_misspelt_worker_gets_a_suggestion(shared_mosaic: Mosaic) -> None:
-    """With those there are."""
+    """And the list of workers."""
     done = shared_mosaic("train", "eco_worker", "--env", "Echo-v0")
     assert done.returncode == 1
     assert "echo_worker" in done.stderr
 
 
 def test_options_override_the_configuration_file(shared_mosaic: Mosaic) -> None:
-    """What the file says holds where no option does."""
+    """The file's other values are used."""
     file = shared_mosaic.folder / "config.json"
     params = {"steps": 30, "episode_length": 10}
     file.write_text(json.dumps({"env_id": "File-v0", "seed": 3, "params": params}))
@@ -124,7 +124,7 @@ def test_options_override_the_configuration_file(shared_mosaic: Mosaic) -> None:
 
 
 def test_an_unknown_option_suggests_set(shared_mosaic: Mosaic) -> None:
-    """It is wrong use, and how a parameter is given stands beside it."""
+    """A usage error explains how to set a parameter."""
     done = shared_mosaic("train", "echo_worker", "--episode-length", "7")
     assert done.returncode == 2
     assert "`--set episode_length=VALUE`" in done.stderr
@@ -132,7 +132,7 @@ def test_an_unknown_option_suggests_set(shared_mosaic: Mosaic) -> None:
 
 @pytest.mark.parametrize("tag", ["x" * 101, "", "a\x1b[2J", "two\nlines"])
 def test_an_invalid_tag_starts_nothing(shared_mosaic: Mosaic, tag: str) -> None:
-    """It is wrong use, told before there is a run."""
+    """It is a usage error before a run is created."""
     before = shared_mosaic.json("runs", "list")["total"]
     done = shared_mosaic(*_ECHO, "--detach", "--tag", "fine", "--tag", tag)
     assert done.returncode == 2

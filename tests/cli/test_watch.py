@@ -1,4 +1,4 @@
-"""The numbers that stand beside the bar of a run."""
+"""The stats next to the progress bar of a run."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from mosaic.contract.runs import RunRecord, RunStats
 def test_a_finished_evaluation_leaves_its_return_to_the_results(
     mode: str, state: RunState, has_return: bool
 ) -> None:
-    """There are not two means, one of them of the last episodes alone."""
+    """So that two different means are not printed."""
     run = RunRecord(
         run_id="01M7JS6GA2YFQR943ZVTAN6HR1",
         worker="echo_worker",

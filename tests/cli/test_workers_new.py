@@ -1,4 +1,4 @@
-"""`mosaic workers new`: what it writes works, where the daemon finds it, and harms nothing."""
+"""`mosaic workers new`: the created worker works, and nothing is overwritten."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def settings_of(mosaic: Mosaic) -> dict[str, object]:
 
 @EVERY_TEMPLATE
 def test_the_worker_is_found_and_described(mosaic: Mosaic, template: str) -> None:
-    """Under its own name everywhere, before any of its packages is installed."""
+    """With its own name everywhere, before its packages are installed."""
     made = mosaic.json("workers", "new", "lake_tamer", "--template", template)
     folder = mosaic.folder / "lake_tamer"
     assert (made["folder"], made["found"]) == (str(folder), True)
@@ -56,14 +56,14 @@ def test_the_worker_is_found_and_described(mosaic: Mosaic, template: str) -> Non
     assert not re.search("my.?worker", text, re.IGNORECASE)
     assert read_worker_manifest(folder / "worker.toml").label == "Lake Tamer"
     mosaic.ok("daemon", "start")
-    shown = mosaic.json("workers", "lake_tamer")
-    assert (shown["problem"], shown["ready"]) == ("", False)
-    assert shown["descriptor"]["modes"] == ["train", "play", "evaluate"]
+    printed = mosaic.json("workers", "lake_tamer")
+    assert (printed["problem"], printed["ready"]) == ("", False)
+    assert printed["descriptor"]["modes"] == ["train", "play", "evaluate"]
 
 
 @EVERY_TEMPLATE
 def test_dry_run(tmp_path: Path, template: str) -> None:
-    """With the standard library and the SDK alone."""
+    """With only the standard library and the SDK."""
     write_skeleton(tmp_path / "planner", "planner", template, "mosaic-worker")
     algo = WorkerCatalog((tmp_path,), search_path=()).describe("planner").algorithms[0].id
     config = tmp_path / "config.json"
@@ -82,19 +82,19 @@ def test_dry_run(tmp_path: Path, template: str) -> None:
 
 @EVERY_TEMPLATE
 def test_the_printed_commands_work_unchanged(mosaic: Mosaic, template: str) -> None:
-    """Those that it prints and those of its README, as far as its packages are not needed."""
-    done = mosaic("workers", "new", "told", "--template", template)
-    train = re.search("`mosaic (train told [^`]+)`", done.stderr)
+    """The printed commands and those in its README that need no packages."""
+    done = mosaic("workers", "new", "tried", "--template", template)
+    train = re.search("`mosaic (train tried [^`]+)`", done.stderr)
     assert train is not None
-    readme = (mosaic.folder / "told" / "README.md").read_text()
+    readme = (mosaic.folder / "tried" / "README.md").read_text()
     assert f"\nmosaic {train[1]}\n" in readme
     mosaic.ok("daemon", "start")
-    mosaic.ok("workers", "told")
+    mosaic.ok("workers", "tried")
     mosaic.ok(*train[1].split(), "--preflight")
 
 
 def test_the_page_on_workers_trains_as_the_command_says() -> None:
-    """With the options of the template that it makes."""
+    """The page uses the options of the template."""
     page = (CHECKOUT_WORKERS.parent / "docs" / "writing-a-worker.md").read_text()
     made = re.search(r"mosaic workers new (\w+) --template (\w+)\n", page)
     assert made is not None
@@ -104,7 +104,7 @@ def test_the_page_on_workers_trains_as_the_command_says() -> None:
 def test_a_checkout_in_a_folder_with_a_space_is_installed(
     mosaic: Mosaic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the README gives to pip is one word of a shell."""
+    """The path in the README is quoted for the shell."""
     sdk = mosaic.folder / "my work" / "worker_sdk"
     package = sdk / "src" / "mosaic_worker"
     package.mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_a_checkout_in_a_folder_with_a_space_is_installed(
 
 @EVERY_TEMPLATE
 def test_the_code_passes_the_linter(tmp_path: Path, template: str) -> None:
-    """A linter and a formatter find nothing to do in what a person begins with."""
+    """Neither the linter nor the formatter reports anything."""
     folder = tmp_path / "my_worker"
     write_skeleton(folder, "my_worker", template, "mosaic-worker")
     ruff = [sys.executable, "-m", "ruff"]
@@ -134,7 +134,7 @@ def test_the_code_passes_the_linter(tmp_path: Path, template: str) -> None:
 
 @EVERY_TEMPLATE
 def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
-    """What is asked for is in the pins, and torch never at a version of somebody's choosing."""
+    """All requirements are pinned; torch has the version of the checkout."""
     write_skeleton(tmp_path / "pinned", "pinned", template, "mosaic-worker")
     asked, pins = (
         [line for line in (tmp_path / "pinned" / name).read_text().splitlines() if line]
@@ -147,7 +147,7 @@ def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("Lake-Worker", "Try lake_worker."),
         ("2fast", "Try my_worker."),
@@ -159,16 +159,16 @@ def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
         ("echo_worker", "Choose another name."),
     ],
 )
-def test_an_invalid_name_is_rejected(mosaic: Mosaic, name: str, said: str) -> None:
-    """With one that can, and nothing is written."""
+def test_an_invalid_name_is_rejected(mosaic: Mosaic, name: str, expected: str) -> None:
+    """With a suggestion, and nothing is written."""
     done = mosaic("workers", "new", name)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not list(mosaic.folder.iterdir())
 
 
 def test_nothing_is_overwritten(mosaic: Mosaic) -> None:
-    """Neither a worker nor any other folder or file of that name."""
+    """Neither a worker nor another folder or file of that name."""
     (mosaic.folder / "mine").mkdir()
     (mosaic.folder / "mine" / "thesis.txt").write_text("years of work")
     done = mosaic("workers", "new", "mine")
@@ -183,7 +183,7 @@ def test_nothing_is_overwritten(mosaic: Mosaic) -> None:
 
 
 def test_an_unwritable_folder_stays_empty(mosaic: Mosaic) -> None:
-    """The reason is told in a sentence."""
+    """The error has the reason."""
     (mosaic.folder / "file").write_text("")
     done = mosaic("workers", "new", "mine", "--into", "file/inside")
     assert (done.returncode, "is not writable" in done.stderr) == (1, True)
@@ -191,7 +191,7 @@ def test_an_unwritable_folder_stays_empty(mosaic: Mosaic) -> None:
 
 
 def test_existing_settings_are_preserved(mosaic: Mosaic) -> None:
-    """The folder is added to those that are there, and the next worker goes where they are."""
+    """The folder is added to the existing ones, and the next worker is created there."""
     workers = mosaic.folder / "workers"
     workers.mkdir()
     mosaic.home.trainer.mkdir(parents=True, mode=0o700)
@@ -209,7 +209,7 @@ def test_existing_settings_are_preserved(mosaic: Mosaic) -> None:
 
 
 def test_complex_settings_files_are_not_edited(mosaic: Mosaic) -> None:
-    """What to write into them is the first thing to do next."""
+    """The first of the printed next steps is the line to add."""
     mosaic.home.trainer.mkdir(parents=True, mode=0o700)
     own = '"worker_folders" = []\n'
     mosaic.home.settings.write_text(own)
@@ -220,7 +220,7 @@ def test_complex_settings_files_are_not_edited(mosaic: Mosaic) -> None:
 
 
 def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
-    """It is said, with the command; once it is done the worker is there."""
+    """The command is printed; after the restart the worker is found."""
     mosaic.ok("daemon", "start")
     done = mosaic("workers", "new", "late")
     assert "1. `mosaic daemon stop`" in done.stderr
@@ -241,7 +241,7 @@ def test_a_running_daemon_must_be_restarted(mosaic: Mosaic) -> None:
 
 
 def test_workers_without_a_command_lists_them(mosaic: Mosaic) -> None:
-    """The word `show` may be left out, whatever follows."""
+    """The word `show` is optional."""
     mosaic.ok("daemon", "start")
     assert mosaic.json("workers", "echo_worker") == mosaic.json("workers", "show", "echo_worker")
     assert mosaic.json("workers") == mosaic.json("workers", "show")
@@ -251,7 +251,7 @@ def test_workers_without_a_command_lists_them(mosaic: Mosaic) -> None:
 
 
 def test_workers_and_commands_are_completed() -> None:
-    """By the shell, in the same place."""
+    """At the same position."""
     shell = ShellComplete(root, {}, "mosaic", "_MOSAIC_COMPLETE")
     offered = {item.value for item in shell.get_completions(["workers"], "")}
     assert {"new", "show", "echo_worker", "cleanrl_worker"} <= offered
@@ -261,7 +261,7 @@ def test_workers_and_commands_are_completed() -> None:
 def test_the_plain_template_learns_plays_and_stops(
     mosaic: Mosaic, give_bundles: GiveBundles
 ) -> None:
-    """In an environment made from its own pins: CartPole is solved, episodes replay exactly."""
+    """In a bundle from its own pins: CartPole is solved, and episodes replay exactly."""
     give_bundles(mosaic.home, "session_worker")  # its own is kept beside those of all tests
     mosaic.ok("workers", "new", "plain_example")
     mosaic.ok("daemon", "start")
@@ -293,7 +293,7 @@ def test_the_plain_template_learns_plays_and_stops(
 
 
 def test_the_sb3_template_learns_and_plays(mosaic: Mosaic, give_bundles: GiveBundles) -> None:
-    """In the bundle that brings Stable-Baselines3 to other tests, instead of a second torch."""
+    """In the bundle with Stable-Baselines3 of other tests, instead of a second torch."""
     give_bundles(mosaic.home, "cleanrl_upstream")
     mosaic.ok("workers", "new", "sb3_example", "--template", "sb3")
     use_bundle(mosaic.folder / "sb3_example", "cleanrl_upstream")
@@ -315,7 +315,7 @@ def test_the_sb3_template_learns_and_plays(mosaic: Mosaic, give_bundles: GiveBun
 
 
 def use_bundle(folder: Path, bundle: str) -> None:
-    """Let the worker run in a bundle of the checkout instead of its own."""
+    """Make the worker use a bundle of the checkout."""
     (folder / "requirements.txt").unlink()
     manifest = folder / "worker.toml"
     named = f'bundle = "{folder.name}"'
@@ -324,7 +324,7 @@ def use_bundle(folder: Path, bundle: str) -> None:
 
 
 def test_home_is_used(tmp_path: Path) -> None:
-    """`--home` says whose daemon is to know the worker."""
+    """`--home` selects the settings that get the folder."""
     mosaic = Mosaic(tmp_path)
     mosaic.ok("workers", "new", "mine", "--home", "other")
     assert "worker_folders" in Home(tmp_path / "other").settings.read_text()

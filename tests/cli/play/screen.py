@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, and a person who looks at it and types."""
+"""A program on its own terminal, and its screen."""
 
 import fcntl
 import os
@@ -18,11 +18,11 @@ _MOST_TOLD = 2000
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"\x1b\[H((?:(?!\x1b\[H).)*?)\x1b\[J", re.DOTALL)
 LEFT = "\x1b[?1049l"
-"""What gives the screen back."""
+"""The escape sequence that leaves the alternate screen."""
 
 
 class Screen:
-    """The terminal. `shown` is everything that was written to it."""
+    """The terminal. `output` is everything that was written to it."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Screen:
         folder: Path,
         size: tuple[int, int] = (80, 24),
     ) -> None:
-        self.shown = ""
+        self.output = ""
         self.pid, self._screen = pty.fork()
         if self.pid == 0:  # the child
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,7 +40,7 @@ class Screen:
             os.execvpe(command[0], [*command], {**environment, "TERM": "xterm-256color"})  # noqa: S606
 
     def settings(self) -> list[Any]:
-        """Whether it echoes, waits for whole lines, and so on."""
+        """The attributes of the terminal, such as echo and line buffering."""
         return termios.tcgetattr(self._screen)
 
     def resize(self, columns: int, rows: int) -> None:
@@ -51,52 +51,52 @@ class Screen:
 
     @property
     def frame(self) -> str:
-        """What is on it now, without colours; empty when nothing was drawn yet."""
-        frames = _FRAME.findall(self.shown)
+        """The current screen without colours; empty if nothing was drawn yet."""
+        frames = _FRAME.findall(self.output)
         if not frames:
             return ""
         return re.sub(r"\r+\n", "\n", _STYLE.sub("", frames[-1]).replace("\x1b[K", ""))
 
     def read_until(self, condition: Callable[[], bool] | str) -> None:
-        """Reads until the words stand on the screen as it is now, or the condition holds."""
+        """Read until the screen contains the text, or the condition is true."""
         holds = (
-            condition if callable(condition) else lambda: condition in (self.frame or self.shown)
+            condition if callable(condition) else lambda: condition in (self.frame or self.output)
         )
         deadline = time.monotonic() + _DEADLINE_S
         while not holds():
-            assert time.monotonic() < deadline, f"{condition}: {self.frame or self.told}"
+            assert time.monotonic() < deadline, f"{condition}: {self.frame or self.tail}"
             if select.select([self._screen], [], [], 0.5)[0]:
                 part = self._read()
-                assert part, f"it ended: {self.told}"
-                self.shown += part
+                assert part, f"it ended: {self.tail}"
+                self.output += part
 
     def end(self) -> int:
-        """Reads to the end; the exit code."""
+        """Read to the end and return the exit code."""
         while part := self._read():
-            self.shown += part
+            self.output += part
         os.close(self._screen)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def _read(self) -> str:
-        """Empty at the end."""
+        """Return the next output; empty at the end."""
         try:
             return os.read(self._screen, 65536).decode(errors="replace")
         except OSError:  # how Linux says that nobody has the other end any more
             return ""
 
     @property
-    def told(self) -> str:
-        """The last of all that was written, without colours."""
-        return _STYLE.sub("", self.shown)[-_MOST_TOLD:]
+    def tail(self) -> str:
+        """The end of the output, without colours."""
+        return _STYLE.sub("", self.output)[-_MOST_TOLD:]
 
     @property
     def afterwards(self) -> str:
-        """What was written after the screen was given back."""
-        return _STYLE.sub("", self.shown.rpartition(LEFT)[2])
+        """The output after the program left the alternate screen."""
+        return _STYLE.sub("", self.output.rpartition(LEFT)[2])
 
 
 def fresh_settings() -> list[Any]:
-    """Of a terminal that no program has changed."""
+    """The attributes of an unchanged terminal."""
     ends = pty.openpty()
     try:
         return termios.tcgetattr(ends[1])

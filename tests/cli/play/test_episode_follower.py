@@ -1,4 +1,4 @@
-"""The episode on the screen: put together from two streams that do not wait for each other."""
+"""The current episode, built from two independent streams."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from mosaic.contract.events import StepRecord
 
 
 class _NothingYet:
-    """A client whose run has told nothing so far."""
+    """A client whose run has no telemetry yet."""
 
     def steps(self, *_: Any, **__: Any) -> "_NothingYet":
         return self
@@ -52,7 +52,7 @@ def _step(feed: EpisodeFollower, episode: int, step: int, *, ends: bool = False)
 
 
 class _ComesBack(_NothingYet):
-    """A client whose daemon was away for longer than its streams wait."""
+    """A client whose daemon was unreachable for longer than its streams wait."""
 
     def __init__(self) -> None:
         self._answers = iter([DaemonUnreachableError("It is away.", remedy="Wait."), None])
@@ -69,7 +69,7 @@ class _ComesBack(_NothingYet):
 
 
 def test_follows_after_a_long_daemon_outage() -> None:
-    """The screen goes on where it was, as the session does."""
+    """The follower continues at its position, as the session does."""
     client = _ComesBack()
     feed = EpisodeFollower(cast("Any", client), "a run", lambda: None)
     assert client.is_heard.wait(10)
@@ -77,7 +77,7 @@ def test_follows_after_a_long_daemon_outage() -> None:
 
 
 def test_the_return_sums_all_steps() -> None:
-    """And what is seen is the newest of them."""
+    """The newest observation is used."""
     feed = _feed()
     _begin(feed, 0, obs=7)
     assert (feed.episode.observation, feed.episode.steps, feed.episode.is_finished) == (7, 0, False)
@@ -89,7 +89,7 @@ def test_the_return_sums_all_steps() -> None:
 
 
 def test_a_late_step_of_an_earlier_episode_is_ignored() -> None:
-    """The next one has begun, and stays."""
+    """The next episode has started and stays current."""
     feed = _feed()
     _begin(feed, 0, obs=7)
     _begin(feed, 1, obs=8)
@@ -99,7 +99,7 @@ def test_a_late_step_of_an_earlier_episode_is_ignored() -> None:
 
 
 def test_an_early_step_starts_its_episode() -> None:
-    """Its line only adds the number; the observation of the step is newer."""
+    """The line only adds the ordinal; the observation of the step is newer."""
     feed = _feed()
     _begin(feed, 0, obs=7)
     _step(feed, 1, 0)

@@ -1,4 +1,4 @@
-"""`mosaic play`: a person at a terminal, agents without one, and what is told of both."""
+"""`mosaic play`: a person on a terminal, agents without one, and the results."""
 
 import json
 import os
@@ -29,7 +29,7 @@ _RIGHT, _DOWN = "\x1b[C", "\x1b[B"
 def player(
     tmp_path_factory: pytest.TempPathFactory, give_session_bundle: Callable[[Home], None]
 ) -> Iterator[Mosaic]:
-    """The command line of a home whose daemon has the environments installed."""
+    """A home whose daemon has the environments installed."""
     made = Mosaic(tmp_path_factory.mktemp("player"))
     give_session_bundle(made.home)
     try:
@@ -40,18 +40,18 @@ def player(
 
 
 def sit_down(mosaic: Mosaic, *arguments: str, **options: Any) -> Screen:
-    """`mosaic play …` on a terminal."""
+    """`mosaic play` on a terminal."""
     environment = {name: each for name, each in mosaic.environment.items() if name != "COLUMNS"}
     return Screen(mosaic.command("play", *arguments), environment, mosaic.folder, **options)
 
 
 def shows(screen: Screen, row: str) -> Callable[[], bool]:
-    """Whether such a row of cells stands there."""
+    """Return whether the screen has such a row of cells."""
     return lambda: f"│{row}│" in screen.frame
 
 
 def test_a_person_plays_frozen_lake(player: Mosaic) -> None:
-    """From the start to the goal, with the result, the next episode, and a table at the end."""
+    """From start to goal, with the result, the next episode, and a final table."""
     screen = sit_down(player, "FrozenLake-v1", "--env-arg", "is_slippery=false", "--seed", "1")
     screen.read_until(shows(screen, " @  ·  ·  · "))
     assert "move left" in screen.frame
@@ -74,17 +74,17 @@ def test_a_person_plays_frozen_lake(player: Mosaic) -> None:
     screen.type(_RIGHT)
     screen.read_until(shows(screen, " S  ►  ·  · "))
     screen.type("q")
-    assert screen.end() == 0, screen.told
-    told = [line.split() for line in screen.afterwards.splitlines()]
-    assert ["0", "6", "1", "terminated", "human"] in told
-    assert ["1", "1", "0", "unfinished", "human"] in told
+    assert screen.end() == 0, screen.tail
+    rows = [line.split() for line in screen.afterwards.splitlines()]
+    assert ["0", "6", "1", "terminated", "human"] in rows
+    assert ["1", "1", "0", "unfinished", "human"] in rows
     run = player.json("runs", "show", "last")
     assert (run["state"], run["mode"], run["worker"]) == ("cancelled", "play", "session_worker")
     assert run["digest"]["steps"] == 7
 
 
 def test_the_first_observation_is_that_of_the_episode_start(player: Mosaic) -> None:
-    """Of an environment that begins anywhere: the same place as the seed gives."""
+    """In an environment with random starts, the seed gives the same one."""
     observation, _ = gymnasium.make("Taxi-v4").reset(seed=11)
     scene = scene_for("Taxi-v4", {}, int(observation))
     assert scene is not None
@@ -98,11 +98,11 @@ def test_the_first_observation_is_that_of_the_episode_start(player: Mosaic) -> N
     screen.type("q")  # drops off where there is nobody, and does not quit
     screen.read_until("return -10")
     screen.type("\x1b")
-    assert screen.end() == 0, screen.told
+    assert screen.end() == 0, screen.tail
 
 
 def test_a_grid_and_cards_come_from_the_step(player: Mosaic) -> None:
-    """MiniGrid's walls and Blackjack's hands, which no observation has."""
+    """MiniGrid's walls and Blackjack's hands, which are not in the observation."""
     screen = sit_down(player, "MiniGrid-Empty-5x5-v0", size=(50, 20))
     screen.read_until(shows(screen, "███ ►  ·  · ███"))
     assert "get to the green goal square" in screen.frame
@@ -112,16 +112,16 @@ def test_a_grid_and_cards_come_from_the_step(player: Mosaic) -> None:
     screen.read_until(lambda: "goal \nsquare" in screen.frame)
     assert shows(screen, "███ ·  ►  · ███")()
     screen.type("\x1b")
-    assert screen.end() == 0, screen.told
+    assert screen.end() == 0, screen.tail
     table = sit_down(player, "Blackjack-v1", "--seed", "3", "--episodes", "1")
     table.read_until(" ? ")
     table.type("s")
-    assert table.end() == 0, table.told
+    assert table.end() == 0, table.tail
     assert player.json("runs", "show", "last")["state"] == "succeeded"
 
 
 def test_takeover_and_release(player: Mosaic) -> None:
-    """In the middle of an episode; who took which step is told at the end."""
+    """In the middle of an episode; the table lists the steps of each actor."""
     result = player.folder / "taken.json"
     command = player.command(
         "play", "CliffWalking-v1", "--actor", "random", "--watch", "--speed", "2", "--json"
@@ -145,7 +145,7 @@ def test_takeover_and_release(player: Mosaic) -> None:
     screen.read_until(lambda: "actor random" in screen.frame and "4x" in screen.frame)
     screen.read_until(lambda: steps_on(screen) > before + 1)
     screen.type("q")
-    assert screen.end() == 0, screen.told
+    assert screen.end() == 0, screen.tail
     document = json.loads(result.read_text())
     assert document["episodes"][0]["actors"]["human"] == 1
     assert document["episodes"][0]["actors"]["random"] > 1
@@ -153,21 +153,21 @@ def test_takeover_and_release(player: Mosaic) -> None:
 
 
 def steps_on(screen: Screen) -> int:
-    """How many steps the head of the screen tells."""
+    """Return the number of steps in the header of the screen."""
     return int(screen.frame.partition("  step ")[2].split()[0])
 
 
 def test_ctrl_c_stops_the_session(player: Mosaic) -> None:
-    """With exit code 130, and nothing goes on."""
+    """With exit code 130, and the run is stopped."""
     screen = sit_down(player, "CliffWalking-v1")
     screen.read_until("step 0")
     screen.type("\x03")
-    assert screen.end() == 130, screen.told
+    assert screen.end() == 130, screen.tail
     assert player.json("runs", "show", "last")["state"] == "cancelled"
 
 
 def test_stop_before_the_session_has_started(player: Mosaic) -> None:
-    """What was only just asked for is stopped, and does not go on until its lease is over."""
+    """A session that is just starting is stopped, and does not wait for its lease."""
     with TrainerClient.connect(player.home) as client:
         controller = SessionController(client)
         controller.start(SessionRequest(env_id="FrozenLake-v1", frames=False))
@@ -176,7 +176,7 @@ def test_stop_before_the_session_has_started(player: Mosaic) -> None:
 
 
 def test_a_closed_terminal_stops_the_session(player: Mosaic) -> None:
-    """Whoever closes the window of the terminal leaves no run behind."""
+    """The run is stopped when the terminal is closed."""
     screen = sit_down(player, "CliffWalking-v1")
     screen.read_until("step 0")
     os.kill(screen.pid, signal.SIGHUP)
@@ -185,7 +185,7 @@ def test_a_closed_terminal_stops_the_session(player: Mosaic) -> None:
 
 
 def test_an_agent_prints_a_table_of_episodes(player: Mosaic) -> None:
-    """As many episodes as asked for, the same ones for the same seed."""
+    """The given number of episodes, equal for the same seed."""
     ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "4", "--seed", "5")
     first = player.json(*ask)
     assert (first["state"], first["exit_code"]) == ("succeeded", 0)
@@ -200,21 +200,21 @@ def test_an_agent_prints_a_table_of_episodes(player: Mosaic) -> None:
     done = player(*ask)
     assert done.returncode == 0
     assert f"Run {player.json('runs', 'show', 'last')['run_id']}" in done.stderr
-    told = [line.split() for line in done.stdout.splitlines()]
+    rows = [line.split() for line in done.stdout.splitlines()]
     for episode in first["episodes"]:
         row = [str(episode["episode"]), str(episode["steps"]), f"{episode['return']:.4g}"]
-        assert [*row, "terminated", "random"] in told
+        assert [*row, "terminated", "random"] in rows
     assert "4 episodes completed" in done.stdout
 
 
 def test_an_image_environment_runs_without_rendering(player: Mosaic) -> None:
-    """And a limit of steps ends it."""
+    """A step limit ends it."""
     result = player.json("play", "CartPole-v1", "--actor", "random", "--max-steps", "50")
     assert (result["state"], result["digest"]["steps"]) == ("succeeded", 50)
 
 
 def test_a_relative_script_path_is_resolved(player: Mosaic) -> None:
-    """Although a run has a working directory of its own."""
+    """Although a run has its own working directory."""
     file = player.folder / "walker.py"
     file.write_text(
         "class Down:\n    def __init__(self, env): ...\n    def act(self, o, i): return 1\n"
@@ -225,7 +225,7 @@ def test_a_relative_script_path_is_resolved(player: Mosaic) -> None:
 
 
 def test_an_environment_that_cannot_be_created_fails_with_a_reason(player: Mosaic) -> None:
-    """Exit code 1, and what to do."""
+    """Exit code 1 and a remedy."""
     done = player("play", "NoSuchWorld-v0", "--actor", "random", "--json")
     assert done.returncode == 1
     result = json.loads(done.stdout)
@@ -235,7 +235,7 @@ def test_an_environment_that_cannot_be_created_fails_with_a_reason(player: Mosai
 
 
 def test_an_agent_can_be_detached(player: Mosaic) -> None:
-    """It is a run like any other."""
+    """A session can be listed and watched like any run."""
     ask = ("play", "FrozenLake-v1", "--actor", "random", "--episodes", "2", "--name", "mine")
     started = player.json(*ask, "--detach")
     watched = player.json("runs", "watch", started["run_id"])
@@ -243,7 +243,7 @@ def test_an_agent_can_be_detached(player: Mosaic) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "exit_code", "said"),
+    ("arguments", "exit_code", "expected"),
     [
         (["FrozenLake-v1"], 1, "--actor random"),
         (["CartPole-v1"], 1, "cannot be displayed in a terminal"),
@@ -255,17 +255,17 @@ def test_an_agent_can_be_detached(player: Mosaic) -> None:
     ],
 )
 def test_usage_errors_start_nothing(
-    mosaic: Mosaic, arguments: list[str], exit_code: int, said: str
+    mosaic: Mosaic, arguments: list[str], exit_code: int, expected: str
 ) -> None:
-    """With what to do instead; no daemon is started for it."""
+    """With an alternative; no daemon is started."""
     done = mosaic("play", *arguments)
     assert (done.returncode, done.stdout) == (exit_code, "")
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not mosaic.home.path.exists()
 
 
 def test_unknown_actor(player: Mosaic) -> None:
-    """An actor that does not exist is told with those that do."""
+    """The error for an unknown actor lists the known ones."""
     done = player("play", "FrozenLake-v1", "--actor", "nobody")
     assert done.returncode == 1
     assert "random" in done.stderr

@@ -1,4 +1,4 @@
-"""Scenes in a terminal: what is drawn fits, and the agent is always on it."""
+"""Scenes as terminal text: they fit, and the agent is always visible."""
 
 import re
 from typing import Any
@@ -50,7 +50,7 @@ def _plain(lines: list[Text]) -> str:
 
 
 def test_frozen_lake_in_a_terminal() -> None:
-    """Every cell with its symbol, in a frame, the agent with the way it looks."""
+    """Every cell has its symbol, in a frame; the agent has its direction."""
     scene = _scene("FrozenLake-v1", 9, None)
     assert _plain(scene_lines(scene, 40, 10, UNICODE)).splitlines() == [
         "┌────────────┐",
@@ -63,7 +63,7 @@ def test_frozen_lake_in_a_terminal() -> None:
 
 
 def test_a_taxi_with_walls_passenger_and_destination() -> None:
-    """In letters alone, where a terminal has nothing else."""
+    """ASCII symbols for terminals without Unicode."""
     scene = _scene("Taxi-v4", 252, None)
     assert _plain(scene_lines(scene, 40, 10, ASCII)).splitlines() == [
         "+-------------------+",
@@ -77,7 +77,7 @@ def test_a_taxi_with_walls_passenger_and_destination() -> None:
 
 
 def test_walls_below_cells_are_rendered() -> None:
-    """For scenes that have them."""
+    """For scenes with markers."""
     scene = GridScene(
         rows=2,
         columns=2,
@@ -99,7 +99,7 @@ def test_walls_below_cells_are_rendered() -> None:
 def test_the_screen_fits_any_size(
     env_id: str, observation: Any, render: Any, width: int, height: int, symbols: Symbols
 ) -> None:
-    """Nothing is ever wider or longer than the terminal, and no symbol takes two columns."""
+    """No line is wider than the terminal, and every symbol takes one column."""
     scene = _scene(env_id, observation, render)
     viewport = Viewport(width, height, symbols)
     entry = environment(env_id)
@@ -123,32 +123,32 @@ def test_the_screen_fits_any_size(
 def test_the_agent_is_always_visible(
     env_id: str, observation: Any, render: Any, width: int, height: int
 ) -> None:
-    """Where the grid is larger than the room, the part around the agent is drawn."""
+    """If the grid does not fit, the area around the agent is rendered."""
     scene = _scene(env_id, observation, render)
     assert re.search("[►▼◄▲]", _plain(scene_lines(scene, width, height, UNICODE)))
 
 
 @pytest.mark.parametrize(("env_id", "observation", "render"), _SCENES)
 def test_everything_fits_in_80_by_24(env_id: str, observation: Any, render: Any) -> None:
-    """The scene, every key and the result stand on an ordinary terminal."""
+    """The scene, all keys and the result fit 80 by 24."""
     scene = _scene(env_id, observation, render)
     keys = SessionKeys(environment(env_id).keys, has_agent=True)
     status = PlayStatus(env_id=env_id, episode=0, message="The episode is over.")
-    shown = _plain(play_lines(scene, status, keys.hints, Viewport(80, 24, UNICODE)))
-    assert all(hint.label in shown for hint in keys.hints)
-    assert all(line.plain in shown for line in legend_lines(scene, UNICODE))
-    assert "The episode is over." in shown
-    assert scene.caption[:20] in shown
+    printed = _plain(play_lines(scene, status, keys.hints, Viewport(80, 24, UNICODE)))
+    assert all(hint.label in printed for hint in keys.hints)
+    assert all(line.plain in printed for line in legend_lines(scene, UNICODE))
+    assert "The episode is over." in printed
+    assert scene.caption[:20] in printed
 
 
 def test_the_carried_object_is_in_the_legend() -> None:
-    """A MiniGrid agent holds what is not in the grid any more."""
+    """An object that a MiniGrid agent carries is listed."""
     legend = _plain(legend_lines(_scene("MiniGrid-Fetch-5x5-N2-v0", {}, _MAZE), UNICODE))
     assert "carrying yellow key" in legend
 
 
 def test_ascii_terminals_get_ascii_symbols() -> None:
-    """All others get letters."""
+    """Other encodings get ASCII."""
     assert symbols_for("utf-8") is symbols_for("UTF8") is UNICODE
     assert symbols_for("ascii") is symbols_for("latin-1") is symbols_for("no such") is ASCII
     assert symbols_for(None) is ASCII
@@ -157,7 +157,7 @@ def test_ascii_terminals_get_ascii_symbols() -> None:
 @pytest.mark.parametrize("has_agent", [False, True])
 @pytest.mark.parametrize("env_id", [each[0] for each in _SCENES])
 def test_every_session_has_a_key_for_everything(env_id: str, has_agent: bool) -> None:
-    """The environment's keys come first; what steers the session finds a free one."""
+    """The environment's keys have precedence; session commands use a free key."""
     entry = environment(env_id)
     keys = SessionKeys(entry.keys, has_agent=has_agent)
     assert all((keys.cap("next"), keys.cap("reset"), keys.cap("quit"), keys.cap("help")))

@@ -1,4 +1,4 @@
-"""The terminal that is played on: keys come in, and it is always given back as it was."""
+"""The terminal of a session: keys are decoded, and its state is always restored."""
 
 import os
 import signal
@@ -57,8 +57,8 @@ def start(tmp_path: Path, *command: str) -> Screen:
 
 
 def was_restored(screen: Screen) -> bool:
-    """The settings are back, the cursor is shown, and the other screen is gone."""
-    return not is_taken(screen) and "\x1b[?25h" in screen.shown.rpartition(LEFT)[0]
+    """The attributes, the cursor and the normal screen are restored."""
+    return not is_taken(screen) and "\x1b[?25h" in screen.output.rpartition(LEFT)[0]
 
 
 def is_taken(screen: Screen) -> bool:
@@ -75,7 +75,7 @@ def is_taken(screen: Screen) -> bool:
     ],
 )
 def test_keys_have_the_names_of_key_maps(tmp_path: Path, typed: str, keys: str) -> None:
-    """Arrows in both modes of a terminal; what has no name is left out."""
+    """Arrow keys in both modes of a terminal; unknown keys are ignored."""
     screen = start(tmp_path)
     screen.type(typed)
     screen.read_until(f"keys {keys}.")
@@ -85,7 +85,7 @@ def test_keys_have_the_names_of_key_maps(tmp_path: Path, typed: str, keys: str) 
 
 
 def test_escape_alone_is_a_key(tmp_path: Path) -> None:
-    """Although every arrow begins with it."""
+    """Although every arrow key starts with it."""
     screen = start(tmp_path)
     screen.type("\x1b")
     screen.read_until("keys escape.")
@@ -94,7 +94,7 @@ def test_escape_alone_is_a_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "number", "exit_code", "said"),
+    ("typed", "number", "exit_code", "expected"),
     [
         ("q", None, 0, "afterwards"),
         ("x", None, 1, "on purpose"),
@@ -105,9 +105,9 @@ def test_escape_alone_is_a_key(tmp_path: Path) -> None:
     ids=["end", "exception", "ctrl-c", "sigterm", "sighup"],
 )
 def test_the_terminal_is_always_restored(
-    tmp_path: Path, typed: str, number: signal.Signals | None, exit_code: int, said: str
+    tmp_path: Path, typed: str, number: signal.Signals | None, exit_code: int, expected: str
 ) -> None:
-    """Echo and line mode are back, the cursor is shown, and what follows is seen."""
+    """Echo, line mode and cursor are restored, and later output is visible."""
     # The program's parent keeps the terminal open, so that its settings can be looked at after.
     keeper = "import subprocess, sys; c = subprocess.Popen([sys.executable, '-c', sys.argv[1]]);"
     keeper += (
@@ -119,11 +119,11 @@ def test_the_terminal_is_always_restored(
     screen.read_until("size (80, 24)")
     assert is_taken(screen)
     if number is not None:
-        os.kill(int(screen.shown.partition("pid ")[2].partition(";")[0]), number)
+        os.kill(int(screen.output.partition("pid ")[2].partition(";")[0]), number)
     screen.type(typed)
-    screen.read_until(lambda: f"code {exit_code}." in screen.shown)
+    screen.read_until(lambda: f"code {exit_code}." in screen.output)
     assert was_restored(screen)
-    assert said in screen.afterwards
+    assert expected in screen.afterwards
     screen.type("\n")
     screen.end()
 
@@ -138,17 +138,17 @@ def test_a_resize_redraws(tmp_path: Path) -> None:
 
 
 def test_ctrl_z_restores_the_terminal_until_the_process_continues(tmp_path: Path) -> None:
-    """As with any program: the shell has its terminal, and the game is there again after `fg`."""
+    """The shell gets its terminal, and the session is redrawn after `fg`."""
     screen = Screen([sys.executable, "-c", _JOB_CONTROL, _PROGRAM], os.environ, tmp_path)
     screen.read_until("size (80, 24)")
     screen.type("a")
     screen.read_until("keys a.")
     screen.type("\x1a")
-    screen.read_until(lambda: "the job stands still" in screen.shown)
+    screen.read_until(lambda: "the job stands still" in screen.output)
     assert was_restored(screen)
-    drawn = len(screen.shown)
+    drawn = len(screen.output)
     screen.type("\n")
-    screen.read_until(lambda: "keys a." in screen.shown[drawn:])
+    screen.read_until(lambda: "keys a." in screen.output[drawn:])
     assert is_taken(screen)
     screen.type("bq")
     assert screen.end() == 0

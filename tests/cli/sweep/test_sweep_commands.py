@@ -1,4 +1,4 @@
-"""`mosaic sweep`: from a line on the terminal to a preset that can be trained with."""
+"""`mosaic sweep`: from the command line to a preset for training."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ _SWEEP = ("sweep", "slope_worker", "--env", "Slope-v0", "--metric", "score")
 def swept(
     tmp_path_factory: pytest.TempPathFactory, give_bundles: Callable[..., None]
 ) -> Iterator[Mosaic]:
-    """With a daemon that runs and has what sweeps need."""
+    """With a running daemon and the bundle for sweeps."""
     made = Mosaic(tmp_path_factory.mktemp("sweeping"))
     prepared(made.home, give_bundles)
     try:
@@ -28,7 +28,7 @@ def swept(
 
 
 def test_a_sweep_saves_a_preset_and_can_be_resumed(swept: Mosaic) -> None:
-    """Two trials, shown and trained with; then a third one on top, in another run."""
+    """Two trials and their preset; then a third trial in a resumed sweep."""
     options = ("--search", "slope=1,2", "--trials", "2", "--parallel", "2", "--sampler", "grid")
     done = swept(*_SWEEP, *options, "--set", "points=2", "--save-as", "steep", "--json")
     assert done.returncode == 0, done.stderr
@@ -41,9 +41,9 @@ def test_a_sweep_saves_a_preset_and_can_be_resumed(swept: Mosaic) -> None:
     assert "best so far" in done.stderr
     trained = swept.json("train", "slope_worker", "--preset", "steep", "--seed", "5")
     assert (trained["config"]["params"], trained["seed"]) == ({"points": 2, "slope": 2.0}, 5)
-    shown = swept.ok("sweep", "show")
-    assert "Best: trial" in shown
-    assert "mosaic train slope_worker --preset steep" in shown
+    printed = swept.ok("sweep", "show")
+    assert "Best: trial" in printed
+    assert "mosaic train slope_worker --preset steep" in printed
     resumed = swept.json("sweep", "--resume", "last", "--trials", "3", "--option", "sampler=random")
     assert (resumed["state"], len(resumed["study"]["trials"])) == ("succeeded", 3)
     assert resumed["run_id"] != result["run_id"]
@@ -52,9 +52,9 @@ def test_a_sweep_saves_a_preset_and_can_be_resumed(swept: Mosaic) -> None:
 
 
 def test_usage_errors_start_no_run(swept: Mosaic) -> None:
-    """Exit code 2, and what to write instead."""
+    """Exit code 2 and a suggestion."""
     before = swept.json("runs", "list")["total"]
-    for options, said in (
+    for options, expected in (
         (("--search", "slpe=1,2"), "slope"),
         (("--search", "slope=1,2", "--set", "slope=1"), "give either --set or --search"),
         (("--sampler", "tep"), "tpe"),
@@ -62,12 +62,12 @@ def test_usage_errors_start_no_run(swept: Mosaic) -> None:
         (("--resume", "last"), "keeps the configuration of the sweep"),
     ):
         done = swept(*_SWEEP, *options)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
     assert swept.json("runs", "list")["total"] == before
 
 
 def test_a_run_that_is_not_a_sweep_is_reported(swept: Mosaic) -> None:
-    """A run without a study, and a preset that is not there or for another worker."""
+    """A run without a study, and a missing preset or one of another worker."""
     run = swept.json("train", "slope_worker", "--env", "Slope-v0")["run_id"]
     refused = swept("sweep", "show", run)
     assert (refused.returncode, "has no study" in refused.stderr) == (1, True)
