@@ -266,6 +266,52 @@ def test_a_truncated_spool(run: RunDirectory, spool: Spool) -> None:
         expect_fault(service, FaultKind.CHANGED_SPOOL)
 
 
+def test_a_spool_that_lost_its_end_is_accepted_when_its_run_has_ended(
+    run: RunDirectory, spool: Spool
+) -> None:
+    """After a power failure the store may have more than the spool; a run must not wait for it."""
+    spool.write(*map(step, range(5)))
+    with TelemetryService(run) as service:
+        assert service.finish()
+    os.truncate(run.spool, run.spool.stat().st_size - 10)
+    with TelemetryService(run) as service:
+        assert service.finish()
+        assert service.status().fault is None
+        assert "what was stored before is kept" in service.status().spool_problem
+    with TelemetryReader(run) as reader:
+        assert [s.step.step for s in reader.steps_after(-1)] == list(range(5))
+
+
+def test_the_spool_is_durable_before_the_store(
+    run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each checkpoint, which makes commits durable, the spool was synced to their offset.
+
+    Recorded: the size of the spool at each sync, and the checkpoints between them.
+    """
+    order: list[str | int] = []
+    sync = os.fdatasync
+
+    def record_sync(descriptor: int) -> None:
+        order.append(os.fstat(descriptor).st_size)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", record_sync)
+    with TelemetryService(run) as service:
+        for start in range(0, 400, 2):
+            spool.write(step(start), step(start + 1))
+            assert service.ingest()
+            if start == 0:
+                connection = service._store.connection  # type: ignore[union-attr]
+                connection.set_trace_callback(
+                    lambda sql: order.append("checkpoint") if "wal_checkpoint" in sql else None
+                )
+    checkpoints = [index for index, entry in enumerate(order) if entry == "checkpoint"]
+    assert len(checkpoints) == 2  # one that was due, and the last one
+    assert all(isinstance(order[index - 1], int) for index in checkpoints)
+    assert order[checkpoints[-1] - 1] == run.spool.stat().st_size
+
+
 def test_a_truncated_spool_that_grew_again(run: RunDirectory, spool: Spool) -> None:
     """Reading does not continue in the middle of a line."""
     spool.write(step(0), step(1))

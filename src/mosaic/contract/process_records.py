@@ -52,6 +52,15 @@ class SupervisorStamp(msgspec.Struct, kw_only=True, frozen=True):
     start_ticks: int
 
 
+class SpoolStamp(msgspec.Struct, kw_only=True, frozen=True):
+    """Identity of the worker's stdout, whatever file has the name of the spool later."""
+
+    device: int
+    inode: int
+    descriptor: int
+    """Of the supervisor, which has the file open."""
+
+
 class StartedRecord(ProcessRecord, kw_only=True, frozen=True):
     """`started.json`, written before the worker's first instruction."""
 
@@ -62,6 +71,8 @@ class StartedRecord(ProcessRecord, kw_only=True, frozen=True):
     boot_id: str
     t: float
     supervisor: SupervisorStamp
+    spool: SpoolStamp | None = None
+    """None in the records of earlier versions."""
 
 
 class ExitRecord(ProcessRecord, kw_only=True, frozen=True):
@@ -84,6 +95,10 @@ class ExitRecord(ProcessRecord, kw_only=True, frozen=True):
     """Number of those that could not be killed before the supervisor's timeout."""
     error: str | None = None
     """Why the command could not be executed."""
+    spool_bytes: int | None = None
+    """Number of bytes that the worker wrote to its stdout."""
+    spool_restored: bool = False
+    """Whether the worker had removed or replaced its spool, which was then restored."""
 
 
 def run_start_time(run: RunDirectory) -> float | None:

@@ -23,6 +23,7 @@ from mosaic.telemetry.errors import (
     PROGRAMMING_ERRORS,
     RETRYABLE_ERRORS,
     AnotherWriterError,
+    FaultKind,
     IngestFault,
     fault_from_error,
 )
@@ -34,6 +35,7 @@ _log = logging.getLogger(__name__)
 # Each commit rewrites the tails, so a slow spool fills the WAL too: both are counted.
 _CHECKPOINT_EVERY_BYTES = 4 << 20
 _CHECKPOINT_EVERY_COMMITS = 150
+_DISPLACED = "telemetry.jsonl was removed or replaced; lines are read from the open file"
 _MIN_RETRY_S = 0.25
 _MAX_RETRY_S = 5.0
 
@@ -45,6 +47,8 @@ class IngestStatus(msgspec.Struct, frozen=True):
     spool_bytes: int
     steps: int
     fault: IngestFault | None
+    spool_problem: str = ""
+    """What happened to the spool; the lines that were stored are not affected."""
 
     @property
     def is_behind(self) -> bool:
@@ -63,7 +67,7 @@ class _OpenStore:
             self._file = run.store.lstat()
             self.tally = counters.Counters(self.connection)
             self.ingester = LineIngester(run, self.connection, self.tally)
-            self.spool = SpoolReader(run.spool, self.tally[counters.OFFSET])
+            self.spool = SpoolReader(run, self.tally[counters.OFFSET])
         except BaseException:
             self.connection.close()
             raise
@@ -114,6 +118,7 @@ class TelemetryService:
         self._commits_since_checkpoint = 0
         self._committed = 0
         self._steps = 0
+        self._spool_problem = ""
 
     def __enter__(self) -> Self:
         return self
@@ -131,17 +136,24 @@ class TelemetryService:
     def finish(self) -> bool:
         """Commit the rest, including a last line without newline; True when all is committed.
 
-        Only for a spool whose writers have exited.
+        Only for a spool whose writers have exited. A spool that has lost its end, as after a power
+        failure, is accepted: what is stored stays, and there is nothing more to store.
         """
         while self.ingest():
             pass
         self._ingest_piece(lambda store: store.spool.read_unterminated())
+        if self._fault is not None and self._fault.kind is FaultKind.CHANGED_SPOOL:
+            self._spool_problem = f"{self._fault.message}; what was stored before is kept"
+            self._clear_fault()
+            return True
         status = self.status()
         return status.fault is None and not status.is_behind
 
     def status(self) -> IngestStatus:
-        spool_bytes = regular_size(self._run.spool)
-        return IngestStatus(self._committed, spool_bytes, self._steps, self._fault)
+        spool_bytes = self._store.spool.size if self._store else regular_size(self._run.spool)
+        return IngestStatus(
+            self._committed, spool_bytes, self._steps, self._fault, self._spool_problem
+        )
 
     def close(self) -> None:
         """Close the store. Lines that are not committed are still in the spool."""
@@ -150,7 +162,7 @@ class TelemetryService:
         try:
             self._store.connection.rollback()
             self._checkpoint(self._store, "TRUNCATE")
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             _log.warning("T202 last checkpoint of %s skipped: %s", self._run.run_id, error)
         self._store.close()
         self._store = None
@@ -185,6 +197,9 @@ class TelemetryService:
 
     def _update_progress(self, store: _OpenStore) -> None:
         self._committed = store.spool.offset
+        if store.spool.is_displaced and not self._spool_problem:
+            self._spool_problem = _DISPLACED
+            _log.warning("T206 ingest of %s: %s", self._run.run_id, _DISPLACED)
         self._steps = store.tally[counters.STEPS]
 
     def _checkpoint_when_due(self, store: _OpenStore, size: int) -> None:
@@ -198,6 +213,8 @@ class TelemetryService:
             self._checkpoint(store, "PASSIVE")
 
     def _checkpoint(self, store: _OpenStore, mode: str) -> None:
+        # First the spool: after a power failure the store must not refer to lines that are gone.
+        store.spool.sync()
         row = store.connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         _log.info("T201 checkpoint of %s: (busy, log, checkpointed) = %s", self._run.run_id, row)
 

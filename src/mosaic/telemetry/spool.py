@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from mosaic.contract.errors import UserError
 from mosaic.contract.events import MAX_LINE_BYTES
-from mosaic.contract.regular_files import open_regular
+from mosaic.contract.layout import RunDirectory
+from mosaic.contract.process_records import SpoolStamp, StartedRecord
+from mosaic.contract.regular_files import open_regular, regular_size
 
 _BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the maximum length and its newline
 
@@ -49,11 +51,17 @@ class SpoolReader:
 
     A spool that does not exist yet counts as empty. Raises `OSError`, and `NotRegularFileError`
     when the spool is a link or a pipe.
+    A worker may remove or replace the file; its lines are then read from the file that its
+    supervisor opened, and `is_displaced` is set.
     """
 
-    def __init__(self, path: Path, offset: int = 0) -> None:
-        self._path = path
+    def __init__(self, run: RunDirectory, offset: int = 0) -> None:
+        self._run = run
+        self._path = run.spool
         self._fd = -1
+        self._is_original = False
+        self.is_displaced = False
+        """Whether the file at the path is not the one that the worker writes to."""
         self._offset = offset
         self._scanned = offset  # where the search for the end of an oversize line continues
 
@@ -73,7 +81,7 @@ class SpoolReader:
         if len(data) == _BLOCK_BYTES:
             return self._find_oversize_end()
         if not data:
-            self._close_if_replaced()
+            self._check_place()
         return None
 
     def read_unterminated(self) -> Block | OversizeLine | None:
@@ -96,6 +104,16 @@ class SpoolReader:
         """Continue at `offset`; everything before it is committed."""
         self._offset = self._scanned = offset
 
+    @property
+    def size(self) -> int:
+        """The current size of the file that is read."""
+        return os.fstat(self._fd).st_size if self._fd >= 0 else regular_size(self._path)
+
+    def sync(self) -> None:
+        """Make what was read durable."""
+        if self._fd >= 0:
+            os.fdatasync(self._fd)
+
     def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
@@ -103,11 +121,41 @@ class SpoolReader:
 
     def _open(self) -> bool:
         if self._fd < 0:
-            try:
-                self._fd = open_regular(self._path, os.O_RDONLY)
-            except FileNotFoundError:
-                return False
+            stamp = self._read_stamp()
+            self._fd = self._open_original(stamp) if stamp else -1
+            self._is_original = self._fd >= 0
+            if self._fd < 0:
+                try:
+                    self._fd = open_regular(self._path)
+                except FileNotFoundError:
+                    return False
         return True
+
+    def _read_stamp(self) -> tuple[SpoolStamp, int] | None:
+        """The identity of the worker's stdout, and its supervisor's pid."""
+        try:
+            started = StartedRecord.read(self._run.started)
+        except UserError:
+            return None
+        return (started.spool, started.supervisor.pid) if started and started.spool else None
+
+    def _open_original(self, stamp: tuple[SpoolStamp, int]) -> int:
+        """Open the worker's stdout by its name, else through its supervisor; -1 if it is gone."""
+        spool, supervisor_pid = stamp
+        for path, is_descriptor in (
+            (self._path, False),
+            (f"/proc/{supervisor_pid}/fd/{spool.descriptor}", True),
+        ):
+            try:
+                fd = open_regular(path, follow_links=is_descriptor)
+            except OSError:
+                continue
+            status = os.fstat(fd)
+            if (status.st_dev, status.st_ino) == (spool.device, spool.inode):
+                self.is_displaced = self.is_displaced or is_descriptor
+                return fd
+            os.close(fd)
+        return -1
 
     def _read_at_offset(self) -> bytes:
         """Read a block from the offset, after checking that a line ends before it."""
@@ -118,13 +166,20 @@ class SpoolReader:
             raise ChangedSpoolError(os.fstat(self._fd).st_size, self._offset)
         return data[1:]
 
-    def _close_if_replaced(self) -> None:
-        """Close the file if the path now has another one, which the next read opens."""
+    def _check_place(self) -> None:
+        """Close the file if the path now has another one, which the next read opens.
+
+        The worker's stdout stays open: whatever the path has, the worker writes to it.
+        """
         try:
             is_same = os.path.samestat(os.fstat(self._fd), self._path.lstat())
         except FileNotFoundError:
             is_same = False
-        if not is_same:
+        if is_same:
+            return
+        if self._is_original:
+            self.is_displaced = True
+        else:
             self.close()
 
     def _find_oversize_end(self) -> OversizeLine | None:

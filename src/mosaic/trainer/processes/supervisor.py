@@ -19,7 +19,7 @@ It exits with 2 when it must not start, with 1 when it could not, else with 0.
 
 # One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
 # collections), `json` (re) and `pathlib` would cost each run 2 MB and 10 ms.
-# ruff: noqa: PTH108, PTH123, PTH208
+# ruff: noqa: PTH104, PTH108, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ AWAITED = (signal.SIGCHLD, signal.SIGTERM)
 STRAY_STEPS = ((1.0, None), (2.0, signal.SIGTERM), (5.0, signal.SIGKILL))  # seconds to react
 STRAY_POLL_S = 0.05  # no signal reports that a grandchild became our child
 RECORD_RETRY_S = 1.0
+COPY_BYTES = 1 << 20
 
 
 class AlreadyStartedError(Exception):
@@ -125,7 +126,10 @@ def main(arguments: list[str]) -> int:
         )  # our output is closed to the launcher now: it knows that the start is complete
     wait_for(worker)
     strays_ended, strays_left = end_strays(worker)
-    if not record_exit(records, spool, exit_record(worker, strays_ended, strays_left)):
+    record = exit_record(worker, strays_ended, strays_left)
+    record["spool_restored"] = restore_spool(spool)
+    record["spool_bytes"] = os.fstat(spool).st_size
+    if not record_exit(records, spool, record):
         return 1
     remove_control()
     return 0
@@ -210,7 +214,7 @@ def start_worker(command: list[str], stdio: list[int], records: int) -> Worker:
     started = time.monotonic()
     try:
         first_byte = os.read(result_pipe, 1)  # it has its own session and group now, or has failed
-        write_record(records, STARTED, started_record(pid))
+        write_record(records, STARTED, started_record(pid, stdio[1]))
     except OSError:
         os.close(opener)
         os.waitpid(pid, 0)
@@ -261,7 +265,7 @@ def why_not_executed(program: str, failure: bytes) -> str | None:
     return f"The worker could not be started: {program}: {os.strerror(number)}. {hint}."
 
 
-def started_record(pid: int) -> dict[str, object]:
+def started_record(pid: int, spool: int) -> dict[str, object]:
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot_id = file.read().strip()
     return {
@@ -271,6 +275,11 @@ def started_record(pid: int) -> dict[str, object]:
         "boot_id": boot_id,
         "t": time.time(),
         "supervisor": {"pid": os.getpid(), "start_ticks": int(stat_fields(os.getpid())[19])},
+        "spool": {
+            "device": os.fstat(spool).st_dev,
+            "inode": os.fstat(spool).st_ino,
+            "descriptor": spool,
+        },
     }
 
 
@@ -341,6 +350,30 @@ def send(pids: set[int], number: int) -> None:
             continue  # a set-uid program cannot be signalled; it is counted as left
 
 
+def restore_spool(spool: int) -> bool:
+    """Put the spool back if the worker removed or replaced it; returns whether it did.
+
+    Everything that was written is in the open file. A file in its place is renamed, not removed.
+    """
+    try:
+        if os.path.lexists(SPOOL):
+            if os.path.samestat(os.lstat(SPOOL), os.fstat(spool)):
+                return False
+            os.rename(SPOOL, f"{SPOOL}.replaced")
+        restored = open_regular(f"{SPOOL}.tmp", os.O_WRONLY | os.O_TRUNC)
+        with open(f"/proc/self/fd/{spool}", "rb") as source, open(restored, "wb") as target:
+            while block := source.read(COPY_BYTES):
+                target.write(block)
+            target.flush()
+            os.fsync(target.fileno())
+        os.rename(f"{SPOOL}.tmp", SPOOL)
+    except OSError as error:
+        report(f"{SPOOL} was removed or replaced, and cannot be restored: {error.strerror}.")
+        return False
+    report(f"{SPOOL} was removed or replaced, and is restored.")
+    return True
+
+
 def record_exit(records: int, spool: int, record: dict[str, object]) -> bool:
     """Retry until it succeeds: a full disk must not lose the exit code."""
     is_reported = False
@@ -388,6 +421,8 @@ def to_json(value: object) -> str:
         return "{" + ", ".join(f"{to_json(k)}: {to_json(v)}" for k, v in value.items()) + "}"
     if isinstance(value, str):
         return f'"{value.translate(JSON_ESCAPES)}"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "null" if value is None else repr(value)
 
 

@@ -30,6 +30,7 @@ chunk again, so that fifty runs in small commits would load the disk more than t
 _LARGE_INGEST_BYTES = 256 << 10
 """After this many bytes the next poll follows at once: there is more."""
 _BUG_PAUSE_S = 5.0
+_MAX_FINISHED = 1_000
 
 
 @dataclass(eq=False, slots=True)
@@ -55,6 +56,7 @@ class IngestPool:
         self._due: list[tuple[float, int, _FollowedRun]] = []
         self._order = itertools.count()
         self._followed: dict[str, _FollowedRun] = {}
+        self._finished: dict[str, IngestStatus] = {}
         self._closing = False
         self._threads = [
             threading.Thread(target=self._work, name=f"ingest {number}", daemon=True)
@@ -84,6 +86,7 @@ class IngestPool:
     def forget(self, run_id: str) -> None:
         """Stop following, before its files are deleted; returns when nothing is open."""
         with self._condition:
+            self._finished.pop(run_id, None)
             followed = self._followed.pop(run_id, None)
             if followed is None:
                 return
@@ -93,9 +96,9 @@ class IngestPool:
         followed.service.close()
 
     def status(self, run_id: str) -> IngestStatus | None:
-        """As of the last poll; None for a run that is not followed."""
+        """As of the last poll, also of runs that finished recently; None for any other run."""
         followed = self._followed.get(run_id)
-        return followed.status if followed else None
+        return followed.status if followed else self._finished.get(run_id)
 
     def close(self) -> None:
         """Stop the threads. What is not stored yet remains in the spools."""
@@ -152,6 +155,10 @@ class IngestPool:
             followed.is_busy = False
             if followed.completed.done():
                 self._followed.pop(followed.run.run_id, None)
+                if followed.status is not None:
+                    self._finished[followed.run.run_id] = followed.status
+                while len(self._finished) > _MAX_FINISHED:
+                    del self._finished[next(iter(self._finished))]
             elif not followed.is_cancelled:
                 self._schedule(followed, pause_s)
             self._condition.notify_all()

@@ -288,6 +288,8 @@ class RunController:
         self.monitor.warn("stalled", "")
         self.monitor.warn("end", "")
         self.monitor.record_final()
+        if self.is_stored and isinstance(process, Exited):
+            self.monitor.check_completeness(process.exit.spool_bytes)
         record = registry.get(self.run_id)
         stop_reason = record.reason if record.state is RunState.STOPPING else None
         outcome = outcome_of(process, self.monitor.bye, stop_reason)

@@ -108,6 +108,13 @@ class RunMonitor:
             _log.exception("T162 the statistics of %s cannot be stored", self._run.run_id)
             self.warn("stats", f"Its statistics cannot be stored: {error!r}")
 
+    def check_completeness(self, spool_bytes: int | None) -> None:
+        """Warn if fewer than the bytes that the worker wrote are stored, at the end of a run."""
+        missing = (spool_bytes or 0) - self.digest.committed_bytes
+        if missing > 0:
+            text = f"{missing} bytes of its telemetry are lost: its worker removed or changed them."
+            self.warn("lost", text)
+
     def warn(self, topic: str, text: str) -> None:
         """Set the run's warning on this topic; an empty text removes it."""
         with self._lock:
@@ -160,6 +167,8 @@ class RunMonitor:
     def _check_ingest(self) -> None:
         status = self._ingest.status(self._run.run_id)
         fault = status.fault if status else None
+        if status and status.spool_problem:
+            self._set("spool", f"{status.spool_problem[0].upper()}{status.spool_problem[1:]}.")
         self._set(
             "ingest",
             f"Its telemetry is not stored at the moment: {fault.message}. {fault.remedy}"

@@ -71,9 +71,27 @@ def hide_a_child() -> None:
     wait()
 
 
+def write_after(change: "Callable[[Path], None]") -> None:
+    """Write 100 steps, change the spool, and write 52 more once a command arrives."""
+    for number in range(100):
+        step(number)
+    change(RUN / "telemetry.jsonl")
+    emit(type="status", state="running", reason="ready")
+    sys.stdin.readline()
+    for number in range(100, 152):
+        step(number)
+
+
+def replace_by_forgery(path: Path) -> None:
+    path.rename(path.with_name("renamed.jsonl"))
+    path.write_text("{}\n" * 10_000)
+
+
 TRICKS: "dict[str, Callable[[], None]]" = {
     "hidden_child": hide_a_child,
     "overflow": overflow_returns,
+    "unlink_spool": lambda: write_after(Path.unlink),
+    "replace_spool": lambda: write_after(replace_by_forgery),
     "fifo": lambda: each_record(replace_by_fifo, RUN),
     "link": lambda: each_record(replace_by_link, RUN),
     "huge": lambda: each_record(replace_by_huge_file, RUN),
