@@ -14,6 +14,9 @@ from mosaic.telemetry import counters
 from mosaic.telemetry.database import BulkInsert
 
 _MAX_CACHED = 2_048
+_MAX_AGENTS = 64
+OTHER_AGENTS = "(others)"
+"""Stands for the agents of an episode beyond the first `_MAX_AGENTS`."""
 STATE_COLUMNS = (
     "key, ordinal, episode_id, agent_id, start_event, end_event, steps, reward_sum, seen, "
     "terminated, truncated, duplicate_steps, out_of_order_steps, reported_steps, reported_return"
@@ -60,6 +63,14 @@ class EpisodeState(msgspec.Struct):
     out_of_order_steps: int = 0
     reported_steps: int | None = None
     reported_return: float | None = None
+    is_counted_as_mixed: bool = False
+    """Not stored: whether the counter of mixed episodes includes it."""
+
+    @property
+    def has_several_agents(self) -> bool:
+        """Whether lines of several agents have its id; lines without an agent do not count."""
+        names = self.seen.keys() - {""}
+        return len(names) > 1 or (self.agent_id is not None and bool(names - {self.agent_id}))
 
     @property
     def is_in_order(self) -> bool:
@@ -70,14 +81,24 @@ class EpisodeState(msgspec.Struct):
         """Record steps from `first` on; duplicate and late ones are counted."""
         self.steps += count
         last = first + count - 1
-        seen = self.seen.get(agent_id or "")
-        if seen is None:
-            self.seen[agent_id or ""] = SeenSteps(first, last)
+        name = agent_id or ""
+        seen = self.seen.get(name)
+        if seen is None and len(self.seen) >= _MAX_AGENTS:
+            # Not counted one by one: the row would grow with each of them.
+            self.seen.setdefault(OTHER_AGENTS, SeenSteps(first, last, has_gaps=True))
+        elif seen is None:
+            self.seen[name] = SeenSteps(first, last)
         elif first > seen.last:
             seen.has_gaps = seen.has_gaps or first > seen.last + 1
             seen.last = last
         else:
             self._record_repeated(seen, first, last)
+
+    def add_agent(self, agent_id: str | None) -> None:
+        """Record the agent of a line without steps; the first one names the episode."""
+        self.agent_id = self.agent_id or agent_id
+        if agent_id is not None and agent_id != self.agent_id and len(self.seen) < _MAX_AGENTS:
+            self.seen.setdefault(agent_id, SeenSteps(0, -1))
 
     def _record_repeated(self, seen: SeenSteps, first: int, last: int) -> None:
         repeated = min(last, seen.last) - first + 1
@@ -167,12 +188,12 @@ class EpisodeIndex:
     def start(self, event: EpisodeStart, seq: int) -> None:
         state = self.open(event.episode_id, event.episode)
         state.start_event = seq
-        state.agent_id = state.agent_id or event.agent_id
+        state.add_agent(event.agent_id)
 
     def end(self, state: EpisodeState, event: EpisodeEnd, seq: int) -> None:
         """Record the end of an episode; `state` is from `open`."""
         state.end_event = seq
-        state.agent_id = state.agent_id or event.agent_id
+        state.add_agent(event.agent_id)
         state.reported_steps = event.steps
         state.reported_return = numbers.as_float(event.total_return)
         state.terminated = state.terminated or bool(event.terminated)
@@ -188,6 +209,9 @@ class EpisodeIndex:
         if new:
             self._tally.increment(counters.EPISODES, len(new))
         for state in self._dirty.values():
+            if not state.is_counted_as_mixed and state.has_several_agents:
+                state.is_counted_as_mixed = True
+                self._tally.increment(counters.MIXED_EPISODES)
             if state.end_event is not None:
                 del self._cached[state.episode_id]
         self._dirty.clear()
@@ -254,6 +278,7 @@ def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
         state.reported_return = numbers.as_float(state.reported_return)
     state.terminated = bool(state.terminated)
     state.truncated = bool(state.truncated)
+    state.is_counted_as_mixed = state.has_several_agents
     return state
 
 

@@ -37,6 +37,8 @@ class RunCounts(NamedTuple):
     metrics: int
     rejects: int
     committed_bytes: int
+    mixed_episodes: int = 0
+    """Episodes whose id several agents used."""
 
 
 class StoredEvent(NamedTuple):
@@ -106,6 +108,7 @@ class TelemetryReader:
             metrics=values.get(counters.METRIC_POINTS, 0),
             rejects=sum(counters.with_prefix(values, counters.REJECT_PREFIX).values()),
             committed_bytes=values.get(counters.OFFSET, 0),
+            mixed_episodes=values.get(counters.MIXED_EPISODES, 0),
         )
 
     def episode(self, ordinal: int) -> EpisodeRollup | None:

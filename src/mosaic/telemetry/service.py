@@ -36,6 +36,11 @@ _log = logging.getLogger(__name__)
 _CHECKPOINT_EVERY_BYTES = 4 << 20
 _CHECKPOINT_EVERY_COMMITS = 150
 _DISPLACED = "telemetry.jsonl was removed or replaced; lines are read from the open file"
+_MAX_WAL_BYTES = 64 << 20
+_STUCK_READER = (
+    "telemetry.db-wal has grown to {} MB because a program keeps an old state of telemetry.db open."
+    " Close that program; `fuser telemetry.db` names it."
+)
 _MIN_RETRY_S = 0.25
 _MAX_RETRY_S = 5.0
 
@@ -49,6 +54,8 @@ class IngestStatus(msgspec.Struct, frozen=True):
     fault: IngestFault | None
     spool_problem: str = ""
     """What happened to the spool; the lines that were stored are not affected."""
+    store_problem: str = ""
+    """Why the store takes more space than it should."""
 
     @property
     def is_behind(self) -> bool:
@@ -119,6 +126,7 @@ class TelemetryService:
         self._committed = 0
         self._steps = 0
         self._spool_problem = ""
+        self._store_problem = ""
 
     def __enter__(self) -> Self:
         return self
@@ -152,7 +160,12 @@ class TelemetryService:
     def status(self) -> IngestStatus:
         spool_bytes = self._store.spool.size if self._store else regular_size(self._run.spool)
         return IngestStatus(
-            self._committed, spool_bytes, self._steps, self._fault, self._spool_problem
+            self._committed,
+            spool_bytes,
+            self._steps,
+            self._fault,
+            self._spool_problem,
+            self._store_problem,
         )
 
     def close(self) -> None:
@@ -216,7 +229,16 @@ class TelemetryService:
         # First the spool: after a power failure the store must not refer to lines that are gone.
         store.spool.sync()
         row = store.connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        self._check_log_size(*row)
         _log.info("T201 checkpoint of %s: (busy, log, checkpointed) = %s", self._run.run_id, row)
+
+    def _check_log_size(self, _busy: int, pages: int, merged: int) -> None:
+        """Report a write-ahead log that grows because a reader holds an old state of the store."""
+        wal_bytes = regular_size(self._run.store.with_name(f"{self._run.store.name}-wal"))
+        is_stuck = merged < pages and wal_bytes > _MAX_WAL_BYTES
+        if is_stuck and not self._store_problem:
+            _log.warning("T207 the log of %s has %d bytes", self._run.run_id, wal_bytes)
+        self._store_problem = _STUCK_READER.format(wal_bytes >> 20) if is_stuck else ""
 
     def _set_fault(self, error: BaseException) -> None:
         fault = fault_from_error(error)

@@ -93,6 +93,7 @@ class RunMonitor:
                 self._attempt("artifacts", "Its artifacts are incomplete", self._scan)
             digest = self._builder.digest
             self._check_ingest()
+            self._check_agents()
             self._check_progress(digest, may_stall)
             self._publish()
             return digest
@@ -169,12 +170,19 @@ class RunMonitor:
         fault = status.fault if status else None
         if status and status.spool_problem:
             self._set("spool", f"{status.spool_problem[0].upper()}{status.spool_problem[1:]}.")
+        self._set("store", status.store_problem if status else "")
         self._set(
             "ingest",
             f"Its telemetry is not stored at the moment: {fault.message}. {fault.remedy}"
             if fault
             else "",
         )
+
+    def _check_agents(self) -> None:
+        count = self._builder.mixed_episodes
+        text = f"{count} episodes have lines of several agents, which cannot be distinguished: "
+        remedy = "each agent needs its own `episode_id`."
+        self._set("agents", text + remedy if count else "")
 
     def _check_progress(self, digest: RunStats, may_stall: bool) -> None:
         now = self._clock()

@@ -63,6 +63,7 @@ class RunStatsBuilder:
         self.status_seq = -1
         self.bye: Bye | None = None
         self.heartbeat_seq = -1
+        self.mixed_episodes = 0
 
     def close(self) -> None:
         if self._reader is not None:
@@ -114,6 +115,7 @@ class RunStatsBuilder:
 
     def _build(self, reader: TelemetryReader) -> RunStats:
         stats = reader.counts()
+        self.mixed_episodes = stats.mixed_episodes
         returns = reader.recent_returns(_RETURNS_AVERAGED)
         step = reader.newest_step()
         heartbeat_event = reader.newest_event(tag_of(Heartbeat))
