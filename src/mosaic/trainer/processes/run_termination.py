@@ -184,6 +184,7 @@ def _wait_for_supervisor(process: Running, grace: Grace, *, is_killed: bool) -> 
         left_s = start + timeout_s - time.monotonic()
         if process.supervisor.wait(min(max(left_s, 0.0), _GRACE_POLL_S)):
             return True
+        process.supervisor.send(signal.SIGCONT)  # suspended, it could not record the exit
         if left_s <= 0:
             break
     return False

@@ -59,6 +59,7 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue_changed = asyncio.Event()
         self._waiting_for: dict[str, str] = {}
+        self._queued: dict[str, Waiting] = {}
         self.digests = RunStatsUpdater(services.registry, self._controllers)
 
     async def start(self, recovered: Recovered) -> None:
@@ -267,26 +268,32 @@ class Dispatcher:
                 await asyncio.wait_for(self._queue_changed.wait(), _DISPATCH_INTERVAL_S)
 
     async def _start_admitted(self) -> None:
-        registry = self._services.registry
-        queued = await run_in_thread(registry.in_states, {RunState.QUEUED})
-        configs = await run_in_thread(
-            lambda: {record.run_id: registry.config(record.run_id) for record in queued}
-        )
-        waiting = [
-            Waiting(record.run_id, configs[record.run_id].resources, configs[record.run_id].mode)
-            for record in queued
-        ]
+        waiting = await run_in_thread(self._read_queue)
         granted = {run_id: controller.grant for run_id, controller in self._controllers.items()}
         admission = admit(waiting, granted, await run_in_long_thread(self.capacity))
-        shortage = await run_in_thread(self._disk_shortage) if queued else ""
-        for record in queued:
-            grant = admission.granted.get(record.run_id)
+        shortage = await run_in_thread(self._disk_shortage) if waiting else ""
+        for run in waiting:
+            grant = admission.granted.get(run.run_id)
             if shortage or grant is None:
-                await self._set_waiting_reason(
-                    record.run_id, shortage or admission.waits[record.run_id]
-                )
+                await self._set_waiting_reason(run.run_id, shortage or admission.waits[run.run_id])
             else:
-                await self._start(record.run_id, configs[record.run_id], grant)
+                config = await run_in_thread(self._services.registry.config, run.run_id)
+                await self._start(run.run_id, config, grant)
+
+    def _read_queue(self) -> list[Waiting]:
+        """The queued runs in queue order; the configuration of each is read once."""
+        registry, known = self._services.registry, self._queued
+        self._queued = {}
+        for run_id in registry.queued():
+            waiting = known.get(run_id)
+            if waiting is None:
+                try:
+                    config = registry.config(run_id)
+                except UnknownRunError:
+                    continue  # deleted in the meantime
+                waiting = Waiting(run_id, config.resources, config.mode)
+            self._queued[run_id] = waiting
+        return list(self._queued.values())
 
     async def _start(self, run_id: str, config: TrainRunConfig, grant: Grant) -> None:
         try:
@@ -304,13 +311,12 @@ class Dispatcher:
         await self._set_waiting_reason(run_id, "")
 
     def _disk_shortage(self) -> str:
+        """Without the changing number of free bytes: each change would be an event per run."""
         free_mb = self._services.machine.disk_free_bytes(self._services.home.path) >> 20
         min_mb = self._services.settings.min_free_disk_mb
-        return (
-            f"{free_mb} MB are free on the disk, and runs need at least {min_mb} MB to start"
-            if free_mb < min_mb
-            else ""
-        )
+        if free_mb >= min_mb:
+            return ""
+        return f"fewer than {min_mb} MB are free on the disk, which runs need to start"
 
     async def _set_waiting_reason(self, run_id: str, reason: str) -> None:
         if self._waiting_for.get(run_id, "") == reason:
@@ -318,9 +324,12 @@ class Dispatcher:
         self._waiting_for[run_id] = reason
         if not reason:
             del self._waiting_for[run_id]
-        await run_in_thread(
-            self._services.registry.set_warnings, run_id, (f"Waiting: {reason}.",) if reason else ()
-        )
+        with suppress(UnknownRunError):  # deleted in the meantime
+            await run_in_thread(
+                self._services.registry.set_warnings,
+                run_id,
+                (f"Waiting: {reason}.",) if reason else (),
+            )
 
     def _add_controller(
         self, record: RunRecord, config: TrainRunConfig, grant: Grant

@@ -35,7 +35,7 @@ from mosaic.trainer.runs.admission import Grant
 from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
 from mosaic.trainer.runs.run_lease import RunLease
 from mosaic.trainer.runs.run_monitor import RunMonitor
-from mosaic.trainer.runs.run_outcome import outcome_of
+from mosaic.trainer.runs.run_outcome import EXIT_NOT_RECORDED, outcome_of
 from mosaic.trainer.runs.run_pausing import RunPausing
 from mosaic.trainer.runs.run_services import RunServices
 
@@ -351,9 +351,11 @@ class RunController:
 
     async def _terminate(self) -> None:
         try:
-            await run_in_long_thread(
+            process = await run_in_long_thread(
                 self._services.launcher.terminate, self._run, self._grace, self._next_seq()
             )
+            if isinstance(process, Running) and not self._grace.is_cancelled:
+                await run_in_thread(self.monitor.warn, "end", EXIT_NOT_RECORDED)
         except UserError as error:
             _log.warning("T307 run %s could not be terminated: %s", self.run_id, error)
             await run_in_thread(self.monitor.warn, "end", str(error))

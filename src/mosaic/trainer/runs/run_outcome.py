@@ -14,6 +14,10 @@ _OUT_OF_MEMORY = (
 _SEE_OUTPUT = "See the last lines of its output: `mosaic runs logs`."
 
 
+EXIT_NOT_RECORDED = (
+    "Its worker has ended, but its supervisor does not record the exit: the disk may be full, or"
+    " the supervisor may be suspended."
+)
 _ALL_GONE = "all its processes are gone."
 _NONE_FOUND = (
     "no process of it was found, but one that left its session and cleared its environment would"

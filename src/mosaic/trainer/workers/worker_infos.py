@@ -1,6 +1,6 @@
 """The list of workers for clients. Called by the service."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Protocol
 
 import msgspec
@@ -12,6 +12,8 @@ from mosaic.trainer.workers.run_scripts import check_script_file, is_file_name
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 
 _MAX_CONCURRENT = 4
+_LIST_TIMEOUT_S = 40.0
+"""Longer than one worker may take, and shorter than clients wait for the list."""
 
 
 class Readiness(Protocol):
@@ -21,11 +23,24 @@ class Readiness(Protocol):
         """Whether the environment of the worker or its script is installed, or not needed."""
 
 
-def worker_infos(catalog: WorkerCatalog, bundles: Readiness) -> list[WorkerInfo]:
-    """All workers by id. New ones are described, a few at a time."""
-    workers = catalog.scan()
-    with ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="describe") as pool:
-        return list(pool.map(lambda worker: _info(worker, catalog, bundles), workers))
+def worker_infos(
+    catalog: WorkerCatalog, bundles: Readiness, timeout_s: float = _LIST_TIMEOUT_S
+) -> list[WorkerInfo]:
+    """All workers by id. New ones are described, a few at a time.
+
+    Workers that have not described themselves within `timeout_s` are listed with that problem, and
+    are described in the background: one that hangs does not make the list fail.
+    """
+    pool = ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="describe")
+    infos = {
+        worker: pool.submit(_info, worker, catalog, bundles) for worker in tuple(catalog.scan())
+    }
+    pool.shutdown(wait=False)
+    done, _ = wait(infos.values(), timeout_s)
+    return [
+        info.result() if info in done else _pending_info(worker, timeout_s)
+        for worker, info in infos.items()
+    ]
 
 
 def worker_info(
@@ -55,14 +70,7 @@ def _info(
             problem=worker.problem,
             remedy=worker.remedy,
         )
-    info = WorkerInfo(
-        worker_id=worker.worker_id,
-        label=worker.manifest.label,
-        version=worker.version,
-        source=worker.source,
-        location=str(worker.location),
-        bundle=worker.manifest.bundle_for(None, script) or "",
-    )
+    info = _basic_info(worker, script)
     try:
         descriptor = catalog.describe(worker.worker_id, script)
         return msgspec.structs.replace(
@@ -73,3 +81,27 @@ def _info(
         )
     except UserError as error:
         return msgspec.structs.replace(info, problem=error.message, remedy=error.remedy)
+
+
+def _basic_info(worker: FoundWorker, script: str | None = None) -> WorkerInfo:
+    return WorkerInfo(
+        worker_id=worker.worker_id,
+        label=worker.manifest.label,
+        version=worker.version,
+        source=worker.source,
+        location=str(worker.location),
+        bundle=worker.manifest.bundle_for(None, script) or "",
+    )
+
+
+def _pending_info(worker: FoundWorker | BrokenWorker, timeout_s: float) -> WorkerInfo:
+    info = (
+        _basic_info(worker)
+        if isinstance(worker, FoundWorker)
+        else WorkerInfo(worker_id=worker.worker_id, source=worker.source)
+    )
+    return msgspec.structs.replace(
+        info,
+        problem=f"It has not described itself within {timeout_s:g} s.",
+        remedy="List the workers again later; `--describe` of this or another worker hangs.",
+    )

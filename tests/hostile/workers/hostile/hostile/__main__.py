@@ -87,9 +87,25 @@ def replace_by_forgery(path: Path) -> None:
     path.write_text("{}\n" * 10_000)
 
 
+def share_episode_ids() -> None:
+    """Two agents with the same ids of episodes."""
+    for number in range(3):
+        for agent in ("a", "b"):
+            step(0, episode_id=f"e{number}", agent_id=agent)
+            fields = {"steps": 1, "return": 1.0, "agent_id": agent}
+            emit(type="episode", episode_id=f"e{number}", **fields)
+
+
+def suspend_the_supervisor() -> None:
+    os.kill(os.getppid(), signal.SIGSTOP)
+    wait()
+
+
 TRICKS: "dict[str, Callable[[], None]]" = {
     "hidden_child": hide_a_child,
     "overflow": overflow_returns,
+    "suspended_supervisor": suspend_the_supervisor,
+    "shared_episodes": share_episode_ids,
     "unlink_spool": lambda: write_after(Path.unlink),
     "replace_spool": lambda: write_after(replace_by_forgery),
     "fifo": lambda: each_record(replace_by_fifo, RUN),
