@@ -55,7 +55,7 @@ def test_each_episode_is_counted_once(run: RunDirectory) -> None:
 
 def test_one_agent_is_not_several(run: RunDirectory) -> None:
     """Lines without an agent belong to the agent of the others."""
-    start = {"type": "episode_start", "episode_id": "e", "agent_id": "a"}
+    start: dict[str, object] = {"type": "episode_start", "episode_id": "e", "agent_id": "a"}
     _write(run, start, _step(0), _step(1, agent_id="a"))
     with TelemetryService(run) as service:
         assert service.finish()

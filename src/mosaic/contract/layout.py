@@ -169,6 +169,11 @@ class Home:
         return self.trainer / "daemon.lock"
 
     @property
+    def disk_reserve(self) -> Path:
+        """Space that a daemon releases when it starts on a full disk."""
+        return self.trainer / "disk_reserve"
+
+    @property
     def quarantine(self) -> Path:
         """Run directories that cannot be used, each with a file that gives the reason."""
         return self.trainer / "quarantine"

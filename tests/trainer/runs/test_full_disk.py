@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,14 +18,14 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    disk = tmp_path / "disk"
-    disk.mkdir()
+def small_disk() -> Iterator[Path]:
+    disk = Path(tempfile.mkdtemp(prefix="disk-"))  # short, for the path of the daemon's socket
     mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "mosaic-test", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounting a small file system is not allowed here")
     yield disk
     subprocess.run(["umount", "-l", str(disk)], check=True)
+    disk.rmdir()
 
 
 def test_a_full_disk_delays_and_loses_nothing(small_disk: Path) -> None:
@@ -49,6 +50,30 @@ def test_a_full_disk_delays_and_loses_nothing(small_disk: Path) -> None:
         if waiting != "refused":
             assert daemon.until(waiting).state in ("succeeded", "failed")
         assert daemon.until(daemon.submit(steps=3), RunState.SUCCEEDED).digest.steps == 3
+    finally:
+        ballast.unlink(missing_ok=True)
+        daemon.clean_up()
+
+
+def test_a_daemon_starts_on_a_full_disk(small_disk: Path) -> None:
+    """It releases its reserve, so that runs can be deleted through it to free more."""
+    daemon = DaemonUnderTest(small_disk, ("--min-free-disk-mb", "1"))
+    ballast = small_disk / "ballast"
+    try:
+        daemon.start()
+        run_id = daemon.submit(steps=1)
+        daemon.until(run_id, RunState.SUCCEEDED)
+        daemon.stop()
+        with ballast.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(b"\0" * 4096):
+                pass
+        assert daemon.start().startswith("ready ")
+        daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
+        assert not daemon.run(run_id).path.exists()
+        daemon.stop()
+        ballast.unlink()
+        daemon.restart()
+        assert daemon.home.disk_reserve.stat().st_size
     finally:
         ballast.unlink(missing_ok=True)
         daemon.clean_up()

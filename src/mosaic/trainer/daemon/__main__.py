@@ -6,6 +6,7 @@ import sys
 
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
+from mosaic.trainer.daemon.disk_reserve import release_reserve
 from mosaic.trainer.daemon.startup import DaemonLog, Invocation, ReadinessPipe, parse
 from mosaic.trainer.settings import load_settings
 
@@ -35,8 +36,11 @@ def main() -> int:
 def _run(invocation: Invocation, readiness: ReadinessPipe) -> None:
     home = invocation.home
     _create(home)
+    was_full = release_reserve(home)
     settings = load_settings(home.settings, invocation.settings)
     log = DaemonLog(home, foreground=invocation.ready_fd is None)
+    if was_full:
+        _log.warning("T165 the disk is full: the disk reserve was released to start")
     # Not at the top: errors above are reported before gRPC and everything else is loaded.
     from mosaic.trainer.daemon.process import run_daemon  # noqa: PLC0415
 

@@ -21,6 +21,7 @@ from mosaic.contract.endpoint import Endpoint
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.process_identity import ProcessIdentity
+from mosaic.trainer.daemon.disk_reserve import fill_reserve
 from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
 from mosaic.trainer.processes.child_processes import become_subreaper
@@ -142,6 +143,7 @@ async def _serve_at(
         log.redact_with(trainer.secrets.redact)
         await server.serve(trainer, address=listening.address, shut_down=stop.set)
         _endpoint(listening).write(home.endpoint)
+        fill_reserve(home)
         _log.info("T395 the daemon serves %s at %s", home.path, listening.address)
         readiness.ready(listening.address)
         await stop.wait()
@@ -149,6 +151,7 @@ async def _serve_at(
     finally:
         # First: while the file exists, clients send the token to that address.
         home.endpoint.unlink(missing_ok=True)
+        fill_reserve(home)
         await server.stop()
         await trainer.close()
 
