@@ -84,7 +84,7 @@ def _run_bindings(context: "AppContext") -> dict[str, Binding]:
         run = context.models.runs.by_id(selected())
         if run is None:
             return "No run is selected."
-        return "" if context.models.run_actions.can_stop(run) else "The run has finished."
+        return "" if context.models.run_actions.can_stop(run) else "The run has ended."
 
     def selected_ids() -> list[str]:
         return [run.run_id for run in context.runs_view.selected_runs()]

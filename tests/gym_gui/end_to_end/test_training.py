@@ -61,7 +61,7 @@ def test_stopping_a_run_in_the_list(driver: WindowDriver) -> None:
     driver.wait(lambda: driver.cell_text(run_id, RunColumn.STATE) == "○ stopped")
     driver.wait(lambda: training.badge() == "○ stopped")
     assert not stop.isEnabled()
-    assert stop.toolTip() == "Stop: The run is over."
+    assert stop.toolTip() == "Stop: The run has ended."
     assert any("window" in text for text in training.run_card_texts())
 
 
