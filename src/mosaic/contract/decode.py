@@ -16,6 +16,7 @@ from mosaic.contract.events import (
     EVENT_TYPES,
     MAX_LINE_BYTES,
     MAX_NESTING,
+    TRUNCATED,
     EpisodeEnd,
     Event,
     LegacyArtifacts,
@@ -84,6 +85,26 @@ _NUMERIC_FIELDS = {
     for event_type in EVENT_TYPES
 }
 """Fields in which `"NaN"` and the like stand for a float; in an id or a name they are text."""
+
+
+def _max_length(annotation: Any) -> int | None:
+    """The length to which texts of this type are cut; None for other types."""
+    for option in get_args(annotation):
+        if isinstance(option, msgspec.Meta) and (option.extra or {}).get(TRUNCATED):
+            return option.max_length
+        if (length := _max_length(option)) is not None:
+            return length
+    return None
+
+
+_TRUNCATED_FIELDS = {
+    tag_of(event_type): {
+        field.encode_name: length
+        for field in msgspec.structs.fields(event_type)
+        if (length := _max_length(field.type)) is not None
+    }
+    for event_type in EVENT_TYPES
+}
 
 _STEP_DECODER = msgspec.json.Decoder(StepRecord)
 
@@ -194,7 +215,7 @@ def _decode_known(document: dict[str, Any], line: bytes) -> Decoded:
     try:
         event = _ANY_DECODER.decode(line)
     except msgspec.ValidationError as error:
-        normalised = msgspec.json.encode(numbers.to_wire(document))
+        normalised = msgspec.json.encode(_truncate_texts(numbers.to_wire(document)))
         try:
             event = _ANY_DECODER.decode(normalised)
         except msgspec.ValidationError:
@@ -202,6 +223,15 @@ def _decode_known(document: dict[str, Any], line: bytes) -> Decoded:
         line = normalised
     _restore_fields(event)
     return Decoded(event, line)
+
+
+def _truncate_texts(document: dict[str, Any]) -> dict[str, Any]:
+    """Cut texts for people that are too long: the rest of the line is worth keeping."""
+    for name, length in _TRUNCATED_FIELDS[document["type"]].items():
+        value = document.get(name)
+        if isinstance(value, str) and len(value) > length:
+            document[name] = value[: length - 1] + "…"
+    return document
 
 
 def nests_too_deeply(line: bytes) -> bool:

@@ -17,7 +17,7 @@ from mosaic.contract.parameters import Parameter, check_parameter, check_values
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.problems import MAX_PROBLEMS, DocumentError, Path, Problem, closest
 from mosaic.contract.run_config import Mode, StepDetail
-from mosaic.contract.text_types import Identifier
+from mosaic.contract.text_types import Identifier, LongText, ShortText
 from mosaic.contract.validation import check_all
 
 
@@ -32,30 +32,30 @@ class Algorithm(msgspec.Struct, kw_only=True, frozen=True):
     """One algorithm of the worker."""
 
     id: Identifier
-    label: str = ""
-    doc: str = ""
+    label: ShortText = ""
+    doc: LongText = ""
     parameters: tuple[Parameter, ...] = ()
     action_spaces: Annotated[
-        tuple[str, ...],
+        tuple[ShortText, ...],
         Meta(description="Supported action spaces, such as `discrete` and `box`; empty: any."),
     ] = ()
     families: Annotated[
-        tuple[str, ...],
+        tuple[ShortText, ...],
         Meta(description="Supported environment families; empty: all that the worker supports."),
     ] = ()
     gpu: Literal["none", "optional", "required"] = "none"
     recommended: Annotated[
         dict[str, dict[str, Any]], Meta(description="Recommended values per environment family.")
     ] = {}
-    page: Annotated[str, Meta(description="Long help text, in Markdown.")] = ""
+    page: Annotated[LongText, Meta(description="Long help text, in Markdown.")] = ""
 
 
 class Environments(msgspec.Struct, kw_only=True, frozen=True):
     """Environments that the worker supports: families, ids, or any id."""
 
-    families: tuple[str, ...] = ()
+    families: tuple[ShortText, ...] = ()
     any: bool = False
-    ids: tuple[str, ...] = ()
+    ids: tuple[ShortText, ...] = ()
 
 
 class WorkerCapabilities(msgspec.Struct, kw_only=True, frozen=True):
@@ -78,11 +78,12 @@ class Needs(msgspec.Struct, kw_only=True, frozen=True):
     bundle: Identifier | None = None
     extras: tuple[Identifier, ...] = ()
     services: Annotated[
-        tuple[str, ...], Meta(description="Required services, such as `xmpp`.")
+        tuple[ShortText, ...], Meta(description="Required services, such as `xmpp`.")
     ] = ()
     network: bool = False
     credentials: Annotated[
-        tuple[str, ...], Meta(description="Names of required environment variables, never values.")
+        tuple[ShortText, ...],
+        Meta(description="Names of required environment variables, never values."),
     ] = ()
     dataset: bool = False
 
@@ -91,17 +92,17 @@ class WorkerDescriptor(msgspec.Struct, kw_only=True, frozen=True):
     """A worker as it describes itself."""
 
     worker: Identifier
-    label: str = ""
-    version: str = ""
-    summary: str = ""
+    label: ShortText = ""
+    version: ShortText = ""
+    summary: LongText = ""
     lane: Literal["telemetry", "analytics", "hybrid"] = "telemetry"
     modes: tuple[Mode, ...] = ()
     algorithms: tuple[Algorithm, ...] = ()
     environments: Environments = Environments()
     supports: WorkerCapabilities = WorkerCapabilities()
     needs: Needs = Needs()
-    tabs: Annotated[tuple[str, ...], Meta(description="Kinds of additional tabs.")] = ()
-    licence: Annotated[tuple[str, ...], Meta(description="Licence notes.")] = ()
+    tabs: Annotated[tuple[ShortText, ...], Meta(description="Kinds of additional tabs.")] = ()
+    licence: Annotated[tuple[LongText, ...], Meta(description="Licence notes.")] = ()
 
     def step_detail(self, mode: Mode, requested: StepDetail) -> StepDetail:
         """Resolve `auto` to the detail that suits the worker's lane and the mode."""

@@ -20,7 +20,19 @@ _INT64_MAX = (1 << 63) - 1
 Count = Annotated[int, msgspec.Meta(ge=0, le=_INT64_MAX)]
 Int64 = Annotated[int, msgspec.Meta(ge=-_INT64_MAX - 1, le=_INT64_MAX)]
 Ordinal = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-Word = Annotated[str, msgspec.Meta(max_length=256)]
+MAX_WORD_LENGTH = 256
+MAX_TEXT_LENGTH = 65_536
+TRUNCATED = "truncated"
+"""In `Meta.extra`: a longer text is cut, where a longer name or id is rejected."""
+Word = Annotated[str, msgspec.Meta(max_length=MAX_WORD_LENGTH)]
+"""A name or an id."""
+Label = Annotated[str, msgspec.Meta(max_length=MAX_WORD_LENGTH, extra={TRUNCATED: True})]
+"""A short text for people."""
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_LENGTH, extra={TRUNCATED: True})]
+"""A message for people."""
+Belief = Annotated[str, msgspec.Meta(max_length=4096)]
+_Path = Annotated[str, msgspec.Meta(max_length=4096)]
+_Address = Annotated[str, msgspec.Meta(max_length=8192)]
 EpisodeId = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 MAX_POLICY_STATES = 10_000
@@ -34,16 +46,16 @@ ArtifactKind = Literal["video", "tensorboard", "wandb", "optuna", "checkpoint", 
 class Event(msgspec.Struct, tag_field="type", kw_only=True, omit_defaults=True):
     """Fields that every line may have."""
 
-    agent_id: str | None = None
+    agent_id: Word | None = None
 
 
 class Hello(Event, tag="hello"):
     """The first line: the worker and its protocol version."""
 
     v: Count
-    worker: str
-    worker_version: str | None = None
-    run_id: str | None = None
+    worker: Label
+    worker_version: Label | None = None
+    run_id: Label | None = None
     pid: Count | None = None
     capabilities: Any = None
 
@@ -51,9 +63,9 @@ class Hello(Event, tag="hello"):
 class ConfigEvent(Event, tag="config"):
     """The configuration with every value as the worker resolved it."""
 
-    run_id: str
-    algo: str
-    env_id: str
+    run_id: Label
+    algo: Label
+    env_id: Label
     args: dict[str, Any]
     seed: int | None = None
     env_kwargs: dict[str, Any] | None = None
@@ -64,15 +76,15 @@ class ConfigEvent(Event, tag="config"):
 class EnvironmentEvent(Event, tag="environment"):
     """An environment that was created; the following episodes with its `env_index` run in it."""
 
-    env_id: str
+    env_id: Word
     env_kwargs: dict[str, Any] | None = None
     env_index: Count | None = None
     max_episode_steps: Count | None = None
     action_space: Any = None
     observation_space: Any = None
-    action_meanings: list[str] | None = None
+    action_meanings: list[Word] | None = None
     render_fps: Real | None = None
-    not_replayable: str | None = None
+    not_replayable: Text | None = None
     packages: dict[str, Any] | None = None
 
 
@@ -91,7 +103,7 @@ class EpisodeStart(Event, tag="episode_start"):
     seed: int | None = None
     start: EpisodeOrigin | None = None
     options: Any = None
-    action_dtype: str | None = None
+    action_dtype: Word | None = None
     env_index: Count | None = None
     env_kwargs: dict[str, Any] | None = None
     obs: Any = None
@@ -111,7 +123,7 @@ class StepRecord(Event, tag="step", gc=False):
     obs: Any = None
     info: Any = None
     render: Any = None
-    actor: str | None = None
+    actor: Word | None = None
     seq: Int64 | None = None
     bdi: Any = None
     llm: Any = None
@@ -130,7 +142,7 @@ class StepHead(Event, tag="step", gc=False):
     terminated: bool
     truncated: bool
     action: msgspec.Raw
-    actor: str | None = None
+    actor: Word | None = None
     seq: Int64 | None = None
     t: Real | None = None
 
@@ -171,7 +183,7 @@ class EpisodeEnd(Event, tag="episode"):
     seed: int | None = None
     start: EpisodeOrigin | None = None
     options: Any = None
-    action_dtype: str | None = None
+    action_dtype: Word | None = None
     env_kwargs: dict[str, Any] | None = None
     first: Count | None = None
     actions: list[Any] | None = None
@@ -211,8 +223,8 @@ class PolicyEvent(Event, tag="policy"):
 class Intention(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
     """An active intention of an agent."""
 
-    goal: str
-    plan: str = ""
+    goal: Belief
+    plan: Belief = ""
     depth: Count | None = None
 
 
@@ -223,11 +235,11 @@ class BdiEvent(Event, tag="bdi"):
     """
 
     step: Count | None = None
-    added: list[str] | None = None
-    removed: list[str] | None = None
-    goals: list[str] | None = None
+    added: list[Belief] | None = None
+    removed: list[Belief] | None = None
+    goals: list[Belief] | None = None
     intentions: list[Intention] | None = None
-    plan: str | None = None
+    plan: Belief | None = None
     confidence: Real | None = None
     t: Real | None = None
 
@@ -251,8 +263,8 @@ class Artifact(Event, tag="artifact"):
     """A file or URL that the run produced."""
 
     kind: ArtifactKind
-    path: str | None = None
-    url: str | None = None
+    path: _Path | None = None
+    url: _Address | None = None
     meta: Any = None
 
     def __post_init__(self) -> None:
@@ -277,16 +289,16 @@ class Progress(Event, tag="progress"):
 
     done: Real
     total: Real
-    unit: str
+    unit: Label
     eta_s: Real | None = None
 
 
 class Log(Event, tag="log"):
     """A log message with a searchable code."""
 
-    level: str
-    code: str
-    message: str
+    level: Label
+    code: Label
+    message: Text
     fields: Any = None
 
 
@@ -294,15 +306,15 @@ class Status(Event, tag="status"):
     """The worker changed its state."""
 
     state: Literal["running", "paused", "stopping"]
-    reason: str | None = None
+    reason: Text | None = None
 
 
 class Bye(Event, tag="bye"):
     """The last line: the outcome of the run."""
 
     outcome: Literal["succeeded", "failed", "cancelled"]
-    error: str | None = None
-    remedy: str | None = None
+    error: Text | None = None
+    remedy: Text | None = None
 
 
 class UnknownEvent(msgspec.Struct):

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mosaic.contract.json_value import INT64_MAX, INT64_MIN
 from mosaic.contract.problems import Path, Problem, closest
-from mosaic.contract.text_types import Name
+from mosaic.contract.text_types import LongText, Name, ShortText
 from mosaic.contract.validation import EXPECTED, check, unknown_field
 
 ParameterType = Literal["int", "float", "bool", "str", "choice"]
@@ -28,12 +28,15 @@ class Parameter(msgspec.Struct, kw_only=True, frozen=True):
     min: float | int | None = None
     max: float | int | None = None
     choices: Annotated[
-        tuple[str | int | float | bool, ...], Meta(description="Valid values of type `choice`.")
+        tuple[ShortText | int | float | bool, ...],
+        Meta(description="Valid values of type `choice`."),
     ] = ()
-    unit: str = ""
-    group: str = ""
-    help: str = ""
-    label: Annotated[str, Meta(description="Label in forms; empty: derived from the name.")] = ""
+    unit: ShortText = ""
+    group: ShortText = ""
+    help: LongText = ""
+    label: Annotated[
+        ShortText, Meta(description="Label in forms; empty: derived from the name.")
+    ] = ""
     search: Annotated[
         Range | None,
         Meta(description="Range that a sweep searches; null: not searched by default."),

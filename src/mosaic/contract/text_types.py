@@ -36,6 +36,12 @@ Identifier = Annotated[
         extra={EXPECTED: "an id of up to 100 letters, digits, '_', '-' and '.'"},
     ),
 ]
+ShortText = Annotated[
+    str, Meta(max_length=1_000, extra={EXPECTED: "text of up to 1,000 characters"})
+]
+LongText = Annotated[
+    str, Meta(max_length=200_000, extra={EXPECTED: "text of up to 200,000 characters"})
+]
 EnvId = Annotated[
     str,
     Meta(
