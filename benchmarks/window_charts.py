@@ -38,6 +38,7 @@ from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.charts_page import ChartsPage
 from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
@@ -130,11 +131,11 @@ def make_runs(client: TrainerClient, home: Home) -> tuple[list[str], str]:
 @contextmanager
 def open_page(home: Home) -> Iterator[tuple[ChartsPage, ChartsModel]]:
     """Open the page in a separate window, connected to the daemon."""
-    theme, notices, tasks, ticker = ThemeModel(), Notices(), Tasks(), UiTicker()
+    theme, tasks, ticker = ThemeModel(), Tasks(), UiTicker()
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     link = TrainerLink(home)
-    model = ChartsModel(link, tasks, ticker, notices, SettingsStore(home))
+    model = ChartsModel(Services(link, tasks, ticker, Notices(), SettingsStore(home)))
     page = ChartsPage(model, theme)
     apply_theme(app, theme, page)
     page.resize(*_SIZES[0])

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +12,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_collection import UiCollection
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
+from tests.gym_gui.memory_settings import MemorySettings
 from tests.gym_gui.ui_thread_monitor import UiThreadMonitor
 from tests.support.daemon import DaemonUnderTest
 from tests.support.daemon_pool import DaemonPool
@@ -85,3 +88,27 @@ def link(daemon: DaemonUnderTest, qtbot: QtBot) -> Iterator[TrainerLink]:
     yield link
     link.close()
     assert link.join(10)
+
+
+@pytest.fixture
+def settings() -> MemorySettings:
+    return MemorySettings()
+
+
+@pytest.fixture
+def services(
+    link: TrainerLink,
+    tasks: Tasks,
+    ticker: UiTicker,
+    notices: Notices,
+    settings: MemorySettings,
+) -> Services:
+    return Services(link, tasks, ticker, notices, settings)
+
+
+@pytest.fixture
+def offline_services(
+    tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices, settings: MemorySettings
+) -> Services:
+    """With a link that is not opened, and no daemon."""
+    return Services(TrainerLink(Home(tmp_path / "home")), tasks, ticker, notices, settings)

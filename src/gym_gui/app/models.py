@@ -12,16 +12,12 @@ from gym_gui.log.feed import LogFeed
 from gym_gui.log.model.log_models import LogModel, RunLogModel
 from gym_gui.play.model.play_model import PlayModel
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionService
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.settings.model.settings_model import SettingsModel
@@ -43,32 +39,23 @@ class Models(QObject):
     """The models that exist from the start; created by `AppContext`, closed together."""
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        settings: SettingsStore,
-        theme: ThemeModel,
-        parent: QObject | None = None,
+        self, services: Services, theme: ThemeModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.sessions = SessionService(link, ticker, self)
-        self.thumbnails = ThumbnailCache(link, tasks, self)
-        self.settings = SettingsModel(link, tasks, notices, settings, theme, self)
-        self.status = StatusModel(link, tasks, self)
-        self.session_panel = SessionPanelModel(
-            link, tasks, notices, settings, self.sessions, self.thumbnails, self
-        )
-        self.play = PlayModel(self.sessions, ticker, self)
-        self.runs = RunsModel(link, tasks, ticker, notices, self)
-        self.run_actions = RunActions(link, tasks, notices, self.runs, self)
-        self.episodes = EpisodesTable(link, tasks, ticker, notices, self.runs, self)
-        self.live = LiveModel(link, tasks, ticker, notices, self.runs, settings, self)
-        self.replay = ReplayModel(link, tasks, ticker, notices, self)
-        self.video = VideoModel(link, tasks, ticker, notices, self)
-        self.log_feed = LogFeed(link, ticker, self)
-        self.log = LogModel(self.log_feed, ticker, self)
+        self.sessions = SessionService(services.link, services.ticker, self)
+        self.thumbnails = ThumbnailCache(services.link, services.tasks, self)
+        self.settings = SettingsModel(services, theme, self)
+        self.status = StatusModel(services.link, services.tasks, self)
+        self.session_panel = SessionPanelModel(services, self.sessions, self.thumbnails, self)
+        self.play = PlayModel(self.sessions, services.ticker, self)
+        self.runs = RunsModel(services, self)
+        self.run_actions = RunActions(services, self.runs, self)
+        self.episodes = EpisodesTable(services, self.runs, self)
+        self.live = LiveModel(services, self.runs, self)
+        self.replay = ReplayModel(services, self)
+        self.video = VideoModel(services, self)
+        self.log_feed = LogFeed(services.link, services.ticker, self)
+        self.log = LogModel(self.log_feed, services.ticker, self)
 
     def close(self) -> None:
         """Stop all requests; does not wait."""
@@ -105,7 +92,7 @@ class AnalysisModels(QObject):
         super().__init__(context)
         self._context = context
         self._created: list[_Closable] = []
-        self.selected_run = SelectedRun(context.link, context.tasks, context.models.runs, self)
+        self.selected_run = SelectedRun(context.services, context.models.runs, self)
 
     def close(self) -> None:
         """Stop all requests; does not wait."""
@@ -123,10 +110,7 @@ class AnalysisModels(QObject):
 
         context, models = self._context, self._context.models
         model = RunPageModel(
-            context.link,
-            context.tasks,
-            context.ticker,
-            context.notices,
+            context.services,
             self.selected_run,
             models.runs,
             models.run_actions,
@@ -140,41 +124,27 @@ class AnalysisModels(QObject):
     def run_log(self) -> RunLogModel:
         """The model of the log tab of the run page; `RunPageModel` closes it."""
         context = self._context
-        return RunLogModel(context.link, context.ticker, context.models.runs, self)
+        return RunLogModel(context.services, context.models.runs, self)
 
     @cached_property
     def charts(self) -> "ChartsModel":
         from gym_gui.charts.model.charts_model import ChartsModel  # noqa: PLC0415 - when shown
 
-        context = self._context
-        return ChartsModel(
-            context.link, context.tasks, context.ticker, context.notices, context.settings, self
-        )
+        return ChartsModel(self._context.services, self)
 
     @cached_property
     def compare_charts(self) -> "ChartsModel":
         """Curves and scores of the Compare tab."""
         from gym_gui.charts.model.charts_model import ChartsModel  # noqa: PLC0415 - when shown
 
-        context = self._context
-        return ChartsModel(
-            context.link, context.tasks, context.ticker, context.notices, context.settings, self
-        )
+        return ChartsModel(self._context.services, self)
 
     @cached_property
     def compare(self) -> "CompareModel":
         from gym_gui.compare.model.compare_model import CompareModel  # noqa: PLC0415 - when shown
 
         context = self._context
-        model = CompareModel(
-            context.link,
-            context.tasks,
-            context.ticker,
-            context.notices,
-            context.models.runs,
-            self.compare_charts,
-            self,
-        )
+        model = CompareModel(context.services, context.models.runs, self.compare_charts, self)
         self._created.append(model)
         return model
 
@@ -183,16 +153,7 @@ class AnalysisModels(QObject):
         from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel  # noqa: PLC0415 - when shown
 
         context = self._context
-        model = TensorBoardModel(
-            context.link,
-            context.tasks,
-            context.ticker,
-            context.notices,
-            self.selected_run,
-            context.models.runs,
-            context.settings,
-            self,
-        )
+        model = TensorBoardModel(context.services, self.selected_run, context.models.runs, self)
         self._created.append(model)
         return model
 
@@ -200,10 +161,7 @@ class AnalysisModels(QObject):
     def wandb(self) -> "WandbModel":
         from gym_gui.wandb.model.wandb_model import WandbModel  # noqa: PLC0415 - when shown
 
-        context = self._context
-        model = WandbModel(
-            context.link, context.tasks, context.ticker, context.notices, self.selected_run, self
-        )
+        model = WandbModel(self._context.services, self.selected_run, self)
         self._created.append(model)
         return model
 
@@ -211,10 +169,7 @@ class AnalysisModels(QObject):
     def study(self) -> "StudyModel":
         from gym_gui.optuna.model.study_model import StudyModel  # noqa: PLC0415 - when shown
 
-        context = self._context
-        model = StudyModel(
-            context.link, context.tasks, context.ticker, context.notices, self.selected_run, self
-        )
+        model = StudyModel(self._context.services, self.selected_run, self)
         self._created.append(model)
         return model
 
@@ -223,13 +178,6 @@ class AnalysisModels(QObject):
         from gym_gui.beliefs.model.beliefs_model import BeliefsModel  # noqa: PLC0415 - when shown
 
         context = self._context
-        model = BeliefsModel(
-            context.link,
-            context.tasks,
-            context.ticker,
-            self.selected_run,
-            context.models.replay,
-            self,
-        )
+        model = BeliefsModel(context.services, self.selected_run, context.models.replay, self)
         self._created.append(model)
         return model

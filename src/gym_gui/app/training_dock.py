@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from mosaic.contract.errors import UserError
 
@@ -41,22 +37,14 @@ class TrainingDock(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        settings: SettingsStore,
+        services: Services,
         runs: RunsModel,
         session: SessionPanelModel,
         theme: ThemeModel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._notices = notices
-        self._settings = settings
+        self._services = services
         self._runs = runs
         self._session = session
         self._theme = theme
@@ -76,18 +64,18 @@ class TrainingDock(QObject):
             from gym_gui.training.model.trained_policies import TrainedPolicies  # noqa: PLC0415 - on demand
 
             self._policies = TrainedPolicies(
-                SavedPolicies(self._link, self._tasks),
+                SavedPolicies(self._services.link, self._services.tasks),
                 self._runs,
                 self._session,
                 self.model.form,
-                self._settings,
+                self._services.settings,
                 self,
             )
         return self._policies
 
     def prepare(self, then: Callable[[], None]) -> None:
         """Import the modules on a thread, because this is slow, then call `then`."""
-        self._tasks.run(self, _load_pages, lambda _: then())
+        self._services.tasks.run(self, _load_pages, lambda _: then())
 
     def new_page(self) -> tuple[QWidget, QWidget]:
         """The panel, and the launch bar for the footer."""
@@ -137,9 +125,7 @@ class TrainingDock(QObject):
     def _create_model(self) -> "TrainingModel":
         from gym_gui.training.model.training_model import TrainingModel  # noqa: PLC0415 - on demand
 
-        model = TrainingModel(
-            self._link, self._tasks, self._ticker, self._notices, self._settings, self._runs, self
-        )
+        model = TrainingModel(self._services, self._runs, self)
         model.launched.connect(self.launched)
         model.run.open_requested.connect(self.open_requested)
         model.key_requested.connect(self.key_requested)

@@ -27,6 +27,7 @@ from gym_gui.play.view.play_area import PlayArea
 from gym_gui.play.view.play_bar import PlayBar
 from gym_gui.runs.view.runs_view import RunsView
 from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
@@ -61,20 +62,11 @@ class AppContext(QObject):
         self.tasks = Tasks(self)
         self.ticker = UiTicker(self)
         self.link = TrainerLink(home, self)
-        self.models = Models(
-            self.link, self.tasks, self.ticker, self.notices, self.settings, self.theme, self
-        )
+        self.services = Services(self.link, self.tasks, self.ticker, self.notices, self.settings)
+        self.models = Models(self.services, self.theme, self)
         self.play_area = PlayArea(self.models.play, self.theme, self)
         self.training = TrainingDock(
-            self.link,
-            self.tasks,
-            self.ticker,
-            self.notices,
-            self.settings,
-            self.models.runs,
-            self.models.session_panel,
-            self.theme,
-            self,
+            self.services, self.models.runs, self.models.session_panel, self.theme, self
         )
         self.session_panel = SessionPanel(self.models.session_panel, self.theme, self.training)
         self.runs_view = RunsView(

@@ -17,6 +17,14 @@ class TextSettings(Protocol):
     def set(self, key: str, value: str) -> None: ...
 
 
+class Settings(TextSettings, Protocol):
+    """Persistent values by key; implemented by `SettingsStore`."""
+
+    def number(self, key: str, default: int) -> int: ...
+    def flag(self, key: str, default: bool) -> bool: ...
+    def set(self, key: str, value: str | int | bool) -> None: ...
+
+
 class SettingsStore(QObject):
     """Created once, by the wiring."""
 

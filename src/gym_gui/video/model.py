@@ -11,12 +11,9 @@ from typing import Literal
 from PySide6.QtCore import QObject
 
 from gym_gui.runtime.models.formatting import format_significant
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import Playback, PlayheadModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_metadata import VideoFile, fetch_videos
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.video.feed import VideoDecoder, VideoFrame, VideoInfo
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_size
@@ -32,18 +29,13 @@ class VideoModel(PlayheadModel):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         parent: QObject | None = None,
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(ticker, parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        super().__init__(services.ticker, parent)
+        self._services = services
         self._now = now
         self.phase: VideoPhase = "empty"
         self.problem: UserError | None = None
@@ -60,8 +52,8 @@ class VideoModel(PlayheadModel):
         self._decoder_state: tuple[VideoInfo | None, UserError | None] = (None, None)
         self._is_missing = False
         """The frame at the playhead is being decoded."""
-        link.connected.connect(self._read)
-        ticker.subscribe(self, self._on_tick)
+        services.link.connected.connect(self._read)
+        services.ticker.subscribe(self, self._on_tick)
 
     @property
     def has_video(self) -> bool:
@@ -115,7 +107,7 @@ class VideoModel(PlayheadModel):
 
     def refresh(self) -> None:
         """Read the list again: a running run may have new videos."""
-        if self.run_id and self._link.has_client:
+        if self.run_id and self._services.link.has_client:
             self._requested_path = self.current.path if self.current else self._requested_path
             self._read()
 
@@ -176,10 +168,10 @@ class VideoModel(PlayheadModel):
         self.playhead_changed.emit()
 
     def _read(self) -> None:
-        if not self.run_id or not self._link.has_client:
+        if not self.run_id or not self._services.link.has_client:
             return
-        client, run_id, ticket = self._link.client, self.run_id, self._ticket
-        self._tasks.run(
+        client, run_id, ticket = self._services.link.client, self.run_id, self._ticket
+        self._services.tasks.run(
             self,
             lambda: fetch_videos(client, run_id),
             lambda videos: self._apply_videos(ticket, videos),

@@ -17,13 +17,11 @@ from gym_gui.beliefs.model.beliefs_model import BeliefsModel
 from gym_gui.beliefs.view.bdi_list import BdiRow
 from gym_gui.beliefs.view.beliefs_page import BeliefsPage
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.bdi_worker import EPISODES, STEPS, bdi_run_config, install_bdi_worker
@@ -74,17 +72,12 @@ class PageUnderTest(SimpleNamespace):
 
 @pytest.fixture
 def ui(
-    qtbot: QtBot,
-    link: TrainerLink,
-    tasks: Tasks,
-    ticker: UiTicker,
-    notices: Notices,
-    theme: ThemeModel,
+    qtbot: QtBot, services: Services, link: TrainerLink, theme: ThemeModel
 ) -> Iterator[PageUnderTest]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    shown = SelectedRun(link, tasks, runs)
-    replay = ReplayModel(link, tasks, ticker, notices)
-    model = BeliefsModel(link, tasks, ticker, shown, replay)
+    runs = RunsModel(services)
+    shown = SelectedRun(services, runs)
+    replay = ReplayModel(services)
+    model = BeliefsModel(services, shown, replay)
     page = BeliefsPage(model, theme)
     page.resize(760, 560)
     qtbot.addWidget(page)

@@ -8,21 +8,16 @@ from pytestqt.qtbot import QtBot
 from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.runtime.models.notices import Notice, Notices
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.analytics.event_files import EventFileWriter
-from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
-from tests.gym_gui.memory_settings import MemorySettings
 
 _RETURN = MetricKey("charts/episodic_return")
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    link = TrainerLink(Home(tmp_path / "home"))
-    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
+def model(offline_services: Services) -> ChartsModel:
+    return ChartsModel(offline_services)
 
 
 def _write(folder: Path, values: list[float]) -> None:

@@ -14,13 +14,10 @@ from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.charts_page import ChartsPage
 from gym_gui.charts.view.score_panel import ScorePanel
 from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.conftest import TIMEOUT_MS
-from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
@@ -29,8 +26,8 @@ _RETURN = MetricKey("episode_return")
 
 
 @pytest.fixture
-def model(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
+def model(services: Services) -> ChartsModel:
+    return ChartsModel(services)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Plots of values at the limits of floating point."""
 
-from pathlib import Path
-
 import numpy as np
 from pytestqt.qtbot import QtBot
 
@@ -10,26 +8,15 @@ from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.model.plot_data import RunCurve, compose
 from gym_gui.charts.view.metric_plot import MetricPlot
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.contract.layout import Home
-from tests.gym_gui.memory_settings import MemorySettings
 
 
 def test_largest_values_and_not_a_number(
-    qtbot: QtBot,
-    tmp_path: Path,
-    tasks: Tasks,
-    ticker: UiTicker,
-    notices: Notices,
-    theme: ThemeModel,
+    qtbot: QtBot, offline_services: Services, theme: ThemeModel
 ) -> None:
     """A loss that diverged in both directions, and one that is NaN everywhere."""
-    link = TrainerLink(Home(tmp_path / "home"))
-    model = ChartsModel(link, tasks, ticker, notices, MemorySettings())
+    model = ChartsModel(offline_services)
     plot = MetricPlot(MetricKey("losses/a"), model, theme)
     qtbot.addWidget(plot)
     plot.resize(300, 200)

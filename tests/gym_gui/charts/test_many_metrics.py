@@ -9,24 +9,17 @@ from pytestqt.qtbot import QtBot
 from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.view.charts_page import ChartsPage
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.analytics.event_files import EventFileWriter
-from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
-from tests.gym_gui.memory_settings import MemorySettings
 
 _COUNT = 200
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(
-        TrainerLink(Home(tmp_path / "home")), tasks, ticker, notices, MemorySettings()
-    )
+def model(offline_services: Services) -> ChartsModel:
+    return ChartsModel(offline_services)
 
 
 @pytest.fixture

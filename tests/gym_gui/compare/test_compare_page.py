@@ -12,31 +12,25 @@ from gym_gui.charts.view.charts_page import ChartsPage
 from gym_gui.charts.view.score_panel import ScorePanel
 from gym_gui.compare.model.compare_model import CompareModel
 from gym_gui.compare.view.compare_page import ComparePage
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import TIMEOUT_MS
-from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def charts(link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices) -> ChartsModel:
-    return ChartsModel(link, tasks, ticker, notices, MemorySettings())
+def charts(services: Services) -> ChartsModel:
+    return ChartsModel(services)
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, charts: ChartsModel
-) -> Iterator[CompareModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = CompareModel(link, tasks, ticker, notices, runs, charts)
+def model(services: Services, charts: ChartsModel) -> Iterator[CompareModel]:
+    runs = RunsModel(services)
+    model = CompareModel(services, runs, charts)
     yield model
     model.close()
     runs.close()

@@ -13,11 +13,10 @@ from gym_gui.live.view.live_tab import LiveTab
 from gym_gui.live.view.table_views import EpisodesView
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
@@ -26,11 +25,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def live(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[LiveModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = LiveModel(link, tasks, ticker, notices, runs, SettingsStore(link.home))
+def live(services: Services) -> Iterator[LiveModel]:
+    runs = RunsModel(services)
+    model = LiveModel(services, runs)
     yield model
     model.close()
     runs.close()

@@ -9,11 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.log.model.log_models import RunLogModel
 from gym_gui.log.model.log_table_model import LogFilter
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
@@ -50,21 +47,15 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
 
 
 def test_oldest_lines_are_dropped(
-    qtbot: QtBot,
-    daemon: DaemonUnderTest,
-    link: TrainerLink,
-    ticker: UiTicker,
-    tasks: Tasks,
-    notices: Notices,
-    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot, daemon: DaemonUnderTest, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also few but long lines; dropped lines are counted, and a search finds the rest."""
     monkeypatch.setattr("gym_gui.log.feed._MAX_BATCH", 4)
     config = json.dumps({"worker": "loud", "algo": "x", "env_id": "E-v0"}).encode()
     run_id = daemon.stub.SubmitRun(pb.SubmitRunRequest(config_json=config)).run_id
     daemon.until(run_id)
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = RunLogModel(link, ticker, runs)
+    runs = RunsModel(services)
+    model = RunLogModel(services, runs)
     model.max_characters = _MAX_CHARACTERS
     model.set_filter(LogFilter(text="x"))
     model.show(run_id)

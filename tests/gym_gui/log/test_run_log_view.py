@@ -11,12 +11,10 @@ from pytestqt.qtbot import QtBot
 from gym_gui.log.model.log_models import RunLogModel
 from gym_gui.log.model.log_table_model import MESSAGE, TIME, Severity
 from gym_gui.log.view.log_view import RunLogView
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
@@ -28,11 +26,9 @@ pytestmark = [
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[RunLogModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = RunLogModel(link, ticker, runs)
+def model(services: Services) -> Iterator[RunLogModel]:
+    runs = RunsModel(services)
+    model = RunLogModel(services, runs)
     yield model
     model.close()
     runs.close()

@@ -15,10 +15,9 @@ from gym_gui.optuna.view.study_page import StudyPage
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.gym_gui.optuna_files import add_trial, create_study
@@ -31,20 +30,16 @@ def link(tmp_path: Path) -> TrainerLink:
 
 
 @pytest.fixture
-def selected_run(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    yield SelectedRun(link, tasks, runs)
+def selected_run(services: Services) -> Iterator[SelectedRun]:
+    runs = RunsModel(services)
+    yield SelectedRun(services, runs)
     runs.close()
     assert runs.join(10)
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, selected_run: SelectedRun
-) -> Iterator[StudyModel]:
-    created = StudyModel(link, tasks, ticker, notices, selected_run)
+def model(services: Services, selected_run: SelectedRun) -> Iterator[StudyModel]:
+    created = StudyModel(services, selected_run)
     yield created
     created.close()
     assert created.join(10)

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from gym_gui.replay.model.replay_model import ExportFormat, ReplayModel
 from gym_gui.replay.view.replay_page import ReplayPage
 from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.resimulation import SimulationChecked, SimulationMessage
 from mosaic.client.sessions.actor_service import ActorService
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -24,10 +24,8 @@ pytestmark = [pytest.mark.process, pytest.mark.qt_log_ignore("propagateSizeHints
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[ReplayModel]:
-    created = ReplayModel(link, tasks, ticker, notices)
+def model(services: Services) -> Iterator[ReplayModel]:
+    created = ReplayModel(services)
     yield created
     created.close()
     assert created.join(20)

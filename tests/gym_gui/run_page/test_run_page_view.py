@@ -23,10 +23,9 @@ from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
@@ -53,14 +52,12 @@ def wait(qtbot: QtBot) -> Wait:
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[RunPageModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    actions = RunActions(link, tasks, notices, runs)
-    selected = SelectedRun(link, tasks, runs)
-    log = RunLogModel(link, ticker, runs)
-    created = RunPageModel(link, tasks, ticker, notices, selected, runs, actions, log)
+def model(services: Services) -> Iterator[RunPageModel]:
+    runs = RunsModel(services)
+    actions = RunActions(services, runs)
+    selected = SelectedRun(services, runs)
+    log = RunLogModel(services, runs)
+    created = RunPageModel(services, selected, runs, actions, log)
     yield created
     created.close()
     actions.close()

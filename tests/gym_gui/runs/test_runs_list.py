@@ -1,7 +1,5 @@
 """The list of runs without a daemon: selection, groups, filter and saved settings."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
@@ -12,14 +10,10 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runs.view.run_editors import NoteEditor, TagEditor
 from gym_gui.runs.view.runs_view import RunsView
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
 
@@ -50,13 +44,12 @@ class _Settings:
 
 
 class _Setup:
-    def __init__(self, home: Path, tasks: Tasks, ticker: UiTicker, theme: ThemeModel) -> None:
-        notices, link = Notices(), TrainerLink(Home(home))
+    def __init__(self, services: Services, theme: ThemeModel) -> None:
         self.settings = _Settings()
         self.theme = theme
-        self.runs = RunsModel(link, tasks, ticker, notices)
+        self.runs = RunsModel(services)
         self.runs.is_listed = True
-        self.actions = RunActions(link, tasks, notices, self.runs)
+        self.actions = RunActions(services, self.runs)
 
     def add_runs(self, *records: RunRecord) -> None:
         for number, record in enumerate(records):
@@ -72,8 +65,8 @@ class _Setup:
 
 
 @pytest.fixture
-def setup(tmp_path: Path, tasks: Tasks, ticker: UiTicker, theme: ThemeModel) -> _Setup:
-    return _Setup(tmp_path, tasks, ticker, theme)
+def setup(offline_services: Services, theme: ThemeModel) -> _Setup:
+    return _Setup(offline_services, theme)
 
 
 def _run(state: RunState, *tags: str, archived: bool = False) -> RunRecord:

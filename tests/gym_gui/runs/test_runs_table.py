@@ -1,7 +1,6 @@
 """The item model of the list of runs: rows, order and groups."""
 
 import random
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,12 +9,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runs.model.runs_table import HEADING_ROLE, RunsTable
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
-from mosaic.contract.layout import Home
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.run_events import RunDeleted, RunEvent
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
@@ -39,9 +34,9 @@ def _run(number: int, **fields: object) -> RunRecord:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> RunsModel:
+def runs(offline_services: Services) -> RunsModel:
     """Without a daemon; tests add runs with `apply`."""
-    return RunsModel(TrainerLink(Home(tmp_path)), tasks, ticker, notices)
+    return RunsModel(offline_services)
 
 
 @pytest.fixture

@@ -10,13 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runs.view.run_editors import NoteEditor, TagEditor
 from gym_gui.runs.view.runs_view import RunsView
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -26,16 +23,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def view(
-    link: TrainerLink,
-    tasks: Tasks,
-    ticker: UiTicker,
-    notices: Notices,
-    theme: ThemeModel,
-    qtbot: QtBot,
-) -> Iterator[RunsView]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    actions = RunActions(link, tasks, notices, runs)
+def view(services: Services, theme: ThemeModel, qtbot: QtBot) -> Iterator[RunsView]:
+    runs = RunsModel(services)
+    actions = RunActions(services, runs)
     runs_view = RunsView(runs, actions, theme)
     qtbot.addWidget(runs_view)
     runs_view.resize(900, 300)

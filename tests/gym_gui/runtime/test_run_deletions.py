@@ -1,5 +1,6 @@
 """Runs are deleted when the time for undo is over."""
 
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,9 +13,9 @@ from gym_gui.runs.model.runs_table import RunsTable
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -27,10 +28,8 @@ _LONG_UNDO_MS = 3_600_000
 
 
 @pytest.fixture
-def runs(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
-) -> Iterator[RunsModel]:
-    model = RunsModel(link, tasks, ticker, notices)
+def runs(services: Services, qtbot: QtBot) -> Iterator[RunsModel]:
+    model = RunsModel(services)
     qtbot.waitUntil(lambda: model.is_listed, timeout=TIMEOUT_MS)
     yield model
     model.close()
@@ -53,16 +52,10 @@ def _wait_for(qtbot: QtBot, runs: RunsModel, run_id: str, state: RunState) -> No
 
 
 def test_undo_restores_and_closing_deletes(
-    qtbot: QtBot,
-    runs: RunsModel,
-    link: TrainerLink,
-    tasks: Tasks,
-    notices: Notices,
-    posted: list[Notice],
-    daemon: DaemonUnderTest,
+    qtbot: QtBot, runs: RunsModel, services: Services, posted: list[Notice], daemon: DaemonUnderTest
 ) -> None:
     """Undo restores all pending runs; closing the window deletes them at once."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_LONG_UNDO_MS)
+    actions = RunActions(services, runs, undo_ms=_LONG_UNDO_MS)
     table = RunsTable(runs)
     deletions = actions.deletions
     deletions.changed.connect(lambda: table.set_hidden(deletions.hidden_run_ids))
@@ -86,16 +79,10 @@ def test_undo_restores_and_closing_deletes(
 
 
 def test_rejected_deletions_are_shown_again(
-    qtbot: QtBot,
-    runs: RunsModel,
-    link: TrainerLink,
-    tasks: Tasks,
-    notices: Notices,
-    posted: list[Notice],
-    daemon: DaemonUnderTest,
+    qtbot: QtBot, runs: RunsModel, services: Services, posted: list[Notice], daemon: DaemonUnderTest
 ) -> None:
     """A run that the daemon rejects to delete is visible again, with a notice."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_SHORT_UNDO_MS)
+    actions = RunActions(services, runs, undo_ms=_SHORT_UNDO_MS)
     finished, live = daemon.submit(steps=10), daemon.submit(steps=1_000_000, rate=100)
     _wait_for(qtbot, runs, finished, RunState.SUCCEEDED)
     _wait_for(qtbot, runs, live, RunState.RUNNING)
@@ -111,14 +98,14 @@ def test_rejected_deletions_are_shown_again(
 def test_runs_are_deleted_when_the_daemon_is_back(
     qtbot: QtBot,
     runs: RunsModel,
+    services: Services,
     link: TrainerLink,
-    tasks: Tasks,
     notices: Notices,
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
     """Pending deletions wait for a lost daemon, without an error."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_SHORT_UNDO_MS)
+    actions = RunActions(services, runs, undo_ms=_SHORT_UNDO_MS)
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     daemon.kill()
@@ -135,14 +122,13 @@ def test_runs_are_deleted_when_the_daemon_is_back(
 def test_a_run_deleted_by_another_window(
     qtbot: QtBot,
     runs: RunsModel,
-    link: TrainerLink,
-    tasks: Tasks,
+    services: Services,
     notices: Notices,
     posted: list[Notice],
     daemon: DaemonUnderTest,
 ) -> None:
     """Nothing is left to undo, and no error is posted."""
-    actions = RunActions(link, tasks, notices, runs, undo_ms=_LONG_UNDO_MS)
+    actions = RunActions(services, runs, undo_ms=_LONG_UNDO_MS)
     run_id = daemon.submit(steps=10)
     _wait_for(qtbot, runs, run_id, RunState.SUCCEEDED)
     actions.delete([run_id])
@@ -170,11 +156,11 @@ class _DelayedTasks(Tasks):
 
 
 def test_a_late_answer_does_not_overwrite_newer_records(
-    qtbot: QtBot, runs: RunsModel, link: TrainerLink, notices: Notices, daemon: DaemonUnderTest
+    qtbot: QtBot, runs: RunsModel, services: Services, daemon: DaemonUnderTest
 ) -> None:
     """If two windows rename a run, the last name is shown; a deleted run stays deleted."""
     delayed = _DelayedTasks()
-    actions = RunActions(link, delayed, notices, runs)
+    actions = RunActions(dataclasses.replace(services, tasks=delayed), runs)
     run_id, other = daemon.submit(steps=10), daemon.submit(steps=10)
     for renamed in (run_id, other):
         _wait_for(qtbot, runs, renamed, RunState.SUCCEEDED)

@@ -8,12 +8,11 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runs.model.runs_columns import RunColumn
 from gym_gui.runs.model.runs_table import TREND_ROLE, RunsTable
-from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.notices import Notice
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -23,10 +22,8 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def runs(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, qtbot: QtBot
-) -> Iterator[RunsModel]:
-    model = RunsModel(link, tasks, ticker, notices)
+def runs(services: Services, qtbot: QtBot) -> Iterator[RunsModel]:
+    model = RunsModel(services)
     qtbot.waitUntil(lambda: model.is_listed, timeout=TIMEOUT_MS)
     yield model
     model.close()
@@ -39,13 +36,12 @@ def _state(runs: RunsModel, run_id: str) -> RunState | None:
 
 
 def test_the_life_of_a_run(
-    qtbot: QtBot, runs: RunsModel, tasks: Tasks, link: TrainerLink, daemon: DaemonUnderTest
+    qtbot: QtBot, runs: RunsModel, services: Services, link: TrainerLink, daemon: DaemonUnderTest
 ) -> None:
     """It is listed with its stats, renamed, tagged, exported, archived and restored."""
-    notices = Notices()
     posted: list[Notice] = []
-    notices.posted.connect(posted.append)
-    actions = RunActions(link, tasks, notices, runs)
+    services.notices.posted.connect(posted.append)
+    actions = RunActions(services, runs)
     run_id = daemon.submit(steps=3000, episode_length=10)
     qtbot.waitUntil(lambda: _state(runs, run_id) is RunState.SUCCEEDED, timeout=TIMEOUT_MS)
 

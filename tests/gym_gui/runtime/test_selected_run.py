@@ -5,12 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.run_states import RunState
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
@@ -19,11 +16,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def selected(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = SelectedRun(link, tasks, runs)
+def selected(services: Services) -> Iterator[SelectedRun]:
+    runs = RunsModel(services)
+    model = SelectedRun(services, runs)
     yield model
     runs.close()
     assert runs.join(10)

@@ -1,7 +1,6 @@
 """SessionPanel without a daemon."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,29 +8,24 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionService
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.session.view.environment_field import EnvironmentField
 from gym_gui.session.view.session_panel import SessionPanel
 from gym_gui.widgets.forms.parameter_form import ParameterForm
-from mosaic.contract.layout import Home
-from tests.gym_gui.memory_settings import MemorySettings
 
 
 @pytest.fixture
 def model(
-    tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices
+    offline_services: Services,
 ) -> Iterator[SessionPanelModel]:
-    link = TrainerLink(Home(tmp_path))
-    sessions = SessionService(link, ticker)
-    thumbnails = ThumbnailCache(link, tasks)
-    yield SessionPanelModel(link, tasks, notices, MemorySettings(), sessions, thumbnails)
+    services = offline_services
+    sessions = SessionService(services.link, services.ticker)
+    thumbnails = ThumbnailCache(services.link, services.tasks)
+    yield SessionPanelModel(services, sessions, thumbnails)
     sessions.close()
 
 

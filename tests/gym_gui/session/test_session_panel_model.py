@@ -1,19 +1,18 @@
 """SessionPanelModel with a real daemon: actors, and starting sessions."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.session_service import SessionPhase, SessionService
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.session_panel_model import SessionPanelModel
-from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.gym_gui.memory_settings import MemorySettings
 
@@ -30,11 +29,12 @@ def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
 
 @pytest.fixture
 def make_model(
-    link: TrainerLink, tasks: Tasks, notices: Notices, sessions: SessionService, qtbot: QtBot
+    services: Services, sessions: SessionService, qtbot: QtBot
 ) -> Callable[[MemorySettings], SessionPanelModel]:
     def make(settings: MemorySettings) -> SessionPanelModel:
-        thumbnails = ThumbnailCache(link, tasks)
-        model = SessionPanelModel(link, tasks, notices, settings, sessions, thumbnails)
+        thumbnails = ThumbnailCache(services.link, services.tasks)
+        with_settings = dataclasses.replace(services, settings=settings)
+        model = SessionPanelModel(with_settings, sessions, thumbnails)
         qtbot.waitUntil(lambda: bool(model.actors.actors), timeout=TIMEOUT_MS)
         return model
 
@@ -196,13 +196,12 @@ def test_a_session_paused_for_the_user_resumes_for_an_agent(
     qtbot.waitUntil(lambda: not model.activity.is_running, timeout=TIMEOUT_MS)
 
 
-def test_play_without_a_daemon(
-    tmp_path: Path, tasks: Tasks, notices: Notices, ticker: UiTicker, qtbot: QtBot
-) -> None:
+def test_play_without_a_daemon(offline_services: Services, qtbot: QtBot) -> None:
     """The problem is reported instead of waiting; Stop cancels the request."""
-    link = TrainerLink(Home(tmp_path))
-    sessions, thumbnails = SessionService(link, ticker), ThumbnailCache(link, tasks)
-    model = SessionPanelModel(link, tasks, notices, MemorySettings(), sessions, thumbnails)
+    link = offline_services.link
+    sessions = SessionService(link, offline_services.ticker)
+    thumbnails = ThumbnailCache(link, offline_services.tasks)
+    model = SessionPanelModel(offline_services, sessions, thumbnails)
     model.play()
     assert model.activity.text == "Waiting for the trainer daemon"
     link.open(start=False)

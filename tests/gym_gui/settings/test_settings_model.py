@@ -1,18 +1,13 @@
 """Settings of the window and of a real daemon, with undo."""
 
-from pathlib import Path
-
 import pytest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notice, Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS
 from gym_gui.settings.model.settings_model import SettingsModel
-from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.support.daemon import DaemonUnderTest
 
@@ -30,11 +25,9 @@ def posted(notices: Notices) -> list[Notice]:
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, notices: Notices, theme: ThemeModel, qtbot: QtBot
-) -> SettingsModel:
+def model(services: Services, theme: ThemeModel, qtbot: QtBot) -> SettingsModel:
     """The model after the daemon has answered."""
-    created = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    created = SettingsModel(services, theme)
     created.refresh()
     qtbot.waitUntil(
         lambda: bool(created.daemon and created.retention and created.secrets.is_known),
@@ -82,23 +75,17 @@ def test_settings_and_keys_of_the_daemon(
 
 
 def test_window_settings_are_saved(
-    tmp_path: Path,
-    tasks: Tasks,
-    notices: Notices,
-    posted: list[Notice],
-    theme: ThemeModel,
-    qtbot: QtBot,
+    offline_services: Services, posted: list[Notice], theme: ThemeModel, qtbot: QtBot
 ) -> None:
     """Theme, scaling and cache need no daemon; changes emit signals and can be undone."""
-    link = TrainerLink(Home(tmp_path))
-    model = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    store = offline_services.settings
+    model = SettingsModel(offline_services, theme)
     model.refresh()
     with qtbot.waitSignals([model.integer_scaling_changed, model.cache_changed]):
         model.set_integer_scaling(not model.integer_scaling)
         model.set_cache_mb(512)
     model.choose_theme("dark")
     assert theme.colours.is_dark
-    store = SettingsStore(link.home)
     assert store.text("appearance/theme") == "dark"
     assert store.number("replay/cache_mb", 0) == 512
     undo = posted[-1].run

@@ -6,11 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.settings.model.settings_model import SettingsModel
 from gym_gui.settings.view.secret_row import SecretRow
 from gym_gui.settings.view.settings_page import SettingsPage, StorageSection
@@ -26,10 +23,10 @@ VALUE = "f00dfeed-0123456789-do-not-tell"
 
 
 def test_keys_and_limits_are_set_by_keyboard(
-    link: TrainerLink, tasks: Tasks, notices: Notices, theme: ThemeModel, qtbot: QtBot
+    services: Services, theme: ThemeModel, qtbot: QtBot
 ) -> None:
     """A key is masked and not stored; errors are shown beside the field."""
-    model = SettingsModel(link, tasks, notices, SettingsStore(link.home), theme)
+    model = SettingsModel(services, theme)
     page = SettingsPage(model, theme, [("Command palette", "Ctrl+Shift+P")])
     qtbot.addWidget(page)
     page.resize(1024, 700)

@@ -11,27 +11,22 @@ from pytestqt.qtbot import QtBot
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.tensorboard.model.tensorboard_model import TensorBoardModel
 from gym_gui.tensorboard.view.tensorboard_page import TensorBoardPage
 from mosaic.analytics.event_files import EventFileWriter
 from tests.gym_gui.conftest import TIMEOUT_MS
-from tests.gym_gui.memory_settings import MemorySettings
 from tests.support.daemon import DaemonUnderTest
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[TensorBoardModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    selected = SelectedRun(link, tasks, runs)
-    created = TensorBoardModel(link, tasks, ticker, notices, selected, runs, MemorySettings())
+def model(services: Services) -> Iterator[TensorBoardModel]:
+    runs = RunsModel(services)
+    selected = SelectedRun(services, runs)
+    created = TensorBoardModel(services, selected, runs)
     yield created
     created.close()
     runs.close()

@@ -9,13 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.check_list import CheckList
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -36,11 +32,9 @@ def daemon(tmp_path: Path) -> Iterator[DaemonUnderTest]:
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[TrainingModel]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
+def model(services: Services) -> Iterator[TrainingModel]:
+    runs = RunsModel(services)
+    model = TrainingModel(services, runs)
     yield model
     model.close()
     runs.close()

@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.app.training_dock import TrainingDock
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.session_service import SessionService
-from gym_gui.runtime.settings_store import SettingsStore
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
@@ -45,30 +44,27 @@ def sessions(link: TrainerLink, ticker: UiTicker) -> Iterator[SessionService]:
 
 @pytest.fixture
 def session(
-    link: TrainerLink, tasks: Tasks, notices: Notices, sessions: SessionService
+    services: Services, link: TrainerLink, tasks: Tasks, sessions: SessionService
 ) -> SessionPanelModel:
-    settings = SettingsStore(link.home)
+    settings = services.settings
     settings.set("session/environment", "CartPole-v1")
     settings.set("session/mode", "agent")
     thumbnails = ThumbnailCache(link, tasks)
-    return SessionPanelModel(link, tasks, notices, settings, sessions, thumbnails)
+    return SessionPanelModel(services, sessions, thumbnails)
 
 
 @pytest.fixture
 def dock(
+    services: Services,
     link: TrainerLink,
-    tasks: Tasks,
-    ticker: UiTicker,
-    notices: Notices,
     theme: ThemeModel,
     session: SessionPanelModel,
     give_bundles: Callable[..., None],
 ) -> Iterator[TrainingDock]:
     give_bundles(Home(link.home.path), "cleanrl_worker")
-    settings = SettingsStore(link.home)
-    settings.set("training/allowed/cleanrl_worker", True)
-    runs = RunsModel(link, tasks, ticker, notices)
-    training_dock = TrainingDock(link, tasks, ticker, notices, settings, runs, session, theme)
+    services.settings.set("training/allowed/cleanrl_worker", True)
+    runs = RunsModel(services)
+    training_dock = TrainingDock(services, runs, session, theme)
     yield training_dock
     training_dock.close()
     runs.close()

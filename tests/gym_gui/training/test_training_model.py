@@ -5,12 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.settings_store import SettingsStore
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from gym_gui.training.model.training_model import TrainingModel
 from mosaic.contract.rpc import trainer_pb2 as pb
 from tests.gym_gui.conftest import TIMEOUT_MS
@@ -20,20 +16,16 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def runs(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[RunsModel]:
-    runs_model = RunsModel(link, tasks, ticker, notices)
+def runs(services: Services) -> Iterator[RunsModel]:
+    runs_model = RunsModel(services)
     yield runs_model
     runs_model.close()
     assert runs_model.join(10)
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, runs: RunsModel
-) -> Iterator[TrainingModel]:
-    model = TrainingModel(link, tasks, ticker, notices, SettingsStore(link.home), runs)
+def model(services: Services, runs: RunsModel) -> Iterator[TrainingModel]:
+    model = TrainingModel(services, runs)
     yield model
     model.close()
     assert model.join(10)

@@ -10,11 +10,10 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.runtime.models.notices import Notice, Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY, SettingsStore
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.training.model.training_fields import SectionId
 from gym_gui.training.model.training_model import TrainingModel
 from gym_gui.training.view.training_panel import TrainingPanel
@@ -38,16 +37,11 @@ def settings(link: TrainerLink) -> SettingsStore:
 
 @pytest.fixture
 def model(
-    link: TrainerLink,
-    tasks: Tasks,
-    ticker: UiTicker,
-    notices: Notices,
-    settings: SettingsStore,
-    give_bundles: Callable[..., None],
+    services: Services, link: TrainerLink, give_bundles: Callable[..., None]
 ) -> Iterator[TrainingModel]:
     give_bundles(Home(link.home.path), "cleanrl_worker")
-    runs = RunsModel(link, tasks, ticker, notices)
-    model = TrainingModel(link, tasks, ticker, notices, settings, runs)
+    runs = RunsModel(services)
+    model = TrainingModel(services, runs)
     yield model
     model.close()
     runs.close()

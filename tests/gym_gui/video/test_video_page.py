@@ -8,15 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.runtime.run_metadata import VideoFile
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.video.model import VideoModel
 from gym_gui.video.view import VideoPage
-from mosaic.contract.layout import Home
 from tests.gym_gui.conftest import TIMEOUT_MS
 from tests.gym_gui.video_files import write_video
 
@@ -28,9 +24,8 @@ def video(path: Path) -> VideoFile:
 
 
 @pytest.fixture
-def model(tmp_path: Path, tasks: Tasks, ticker: UiTicker, notices: Notices) -> Iterator[VideoModel]:
-    link = TrainerLink(Home(tmp_path))
-    model = VideoModel(link, tasks, ticker, notices)
+def model(tmp_path: Path, offline_services: Services) -> Iterator[VideoModel]:
+    model = VideoModel(offline_services)
     model.videos = tuple(video(write_video(tmp_path / f"{name}.mp4", 30)) for name in "ab")
     yield model
     model.close()

@@ -9,13 +9,11 @@ import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeModel
-from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from gym_gui.wandb.model.wandb_model import WandbModel
 from gym_gui.wandb.view.wandb_page import WandbPage
 from mosaic.contract.manifest import ArtifactManifest
@@ -34,20 +32,16 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def selected(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices
-) -> Iterator[SelectedRun]:
-    runs = RunsModel(link, tasks, ticker, notices)
-    yield SelectedRun(link, tasks, runs)
+def selected(services: Services) -> Iterator[SelectedRun]:
+    runs = RunsModel(services)
+    yield SelectedRun(services, runs)
     runs.close()
     assert runs.join(10)
 
 
 @pytest.fixture
-def model(
-    link: TrainerLink, tasks: Tasks, ticker: UiTicker, notices: Notices, selected: SelectedRun
-) -> Iterator[WandbModel]:
-    created = WandbModel(link, tasks, ticker, notices, selected)
+def model(services: Services, selected: SelectedRun) -> Iterator[WandbModel]:
+    created = WandbModel(services, selected)
     yield created
     created.close()
     assert created.join(10)

@@ -16,9 +16,7 @@ from gym_gui.beliefs.feed.bdi_stream import BdiStream
 from gym_gui.beliefs.model.bdi_history import BdiHistory, BdiHistoryCache, combine_changes
 from gym_gui.beliefs.model.bdi_timeline import BdiTimeline, entry_text
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.bdi import change_from_step
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import StepRecord
@@ -78,9 +76,7 @@ class BeliefsModel(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
+        services: Services,
         selected: SelectedRun,
         replay: ReplayPosition,
         parent: QObject | None = None,
@@ -91,15 +87,15 @@ class BeliefsModel(QObject):
         self.when: When = "now"
         self.bdi_state = DisplayedBdiState()
         self.timeline = BdiTimeline(self)
-        self._ticker = ticker
+        self._services = services
         self._selected = selected
         self._replay = replay
-        self._feed = BdiStream(link, ticker, self)
+        self._feed = BdiStream(services.link, services.ticker, self)
         self._histories: dict[str, BdiHistory] = {}
         """By agent. Several learners have separate episodes."""
         self._last_changes: list[BdiChange] = []
         """Changes of the selected agent in the last batch."""
-        self._cache = BdiHistoryCache(link, tasks, self)
+        self._cache = BdiHistoryCache(services.link, services.tasks, self)
         self._is_visible = False
         self._was_finished = False
         self._next_update_at = 0.0
@@ -108,7 +104,7 @@ class BeliefsModel(QObject):
         replay.episode_changed.connect(self._on_episode_changed)
         replay.step_changed.connect(self._on_replay_moved)
         self._cache.changed.connect(self._update)
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     # State.
 
@@ -188,7 +184,7 @@ class BeliefsModel(QObject):
         self._is_visible = is_visible
         if is_visible:
             self._follow_run()
-            self._ticker.wake()
+            self._services.ticker.wake()
 
     def select_agent(self, agent: str) -> None:
         if agent != self.agent:

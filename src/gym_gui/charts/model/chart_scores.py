@@ -22,9 +22,7 @@ from gym_gui.charts.feed.curves import ChartRunInfo
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 
 Index = QModelIndex | QPersistentModelIndex
@@ -79,23 +77,14 @@ class ScoresTable(QAbstractTableModel):
 
     scores_changed = Signal()
 
-    def __init__(
-        self,
-        feed: CurveFeed,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, feed: CurveFeed, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._feed = feed
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
+        self._services = services
         self._rows: list[ScoreRow] = []
         self._scores: dict[str, _FetchedScore] = {}
         self._is_fetching = False
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     def show(
         self, infos: Sequence[ChartRunInfo], titles: Mapping[str, str], groups: Sequence[RunGroup]
@@ -111,7 +100,7 @@ class ScoresTable(QAbstractTableModel):
         self._scores = {key: score for key, score in self._scores.items() if key in run_ids}
         self.endResetModel()
         self.scores_changed.emit()
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def score(self, run_id: str) -> Score | None:
         fetched = self._scores.get(run_id)
@@ -198,7 +187,7 @@ class ScoresTable(QAbstractTableModel):
         now, is_waiting = time.monotonic(), False
         for row in self._rows:
             info = self._feed.run_info(row.run_id)
-            if info is None or not (self._link.is_ready or info.folder):
+            if info is None or not (self._services.link.is_ready or info.folder):
                 continue
             fetched = self._scores.get(row.run_id)
             is_due = fetched is None or (
@@ -222,12 +211,12 @@ class ScoresTable(QAbstractTableModel):
             )
             if before != score:
                 self._emit_changed(run_id)
-            self._ticker.wake()
+            self._services.ticker.wake()
 
         def reject(_: UserError) -> None:  # the curve feed reports it
             apply(Score())
 
-        self._tasks.run(self, lambda: self._feed.score(info), apply, reject)
+        self._services.tasks.run(self, lambda: self._feed.score(info), apply, reject)
 
     def _emit_changed(self, run_id: str) -> None:
         for number, row in enumerate(self._rows):

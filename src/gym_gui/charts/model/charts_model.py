@@ -22,11 +22,8 @@ from gym_gui.charts.model.chart_runs import EACH, SEED, RunGroup, fields_of, gro
 from gym_gui.charts.model.chart_scores import ScoresTable
 from gym_gui.charts.model.plot_updates import PlotOptions, PlotUpdates
 from gym_gui.runtime.models.file_exports import FileExports
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.settings_store import TextSettings
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import LinkState, TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
+from gym_gui.runtime.trainer_link import LinkState
 from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
@@ -59,15 +56,7 @@ class ChartsModel(QObject):
     episode_found = Signal(str, int, int)
     """Run, episode, and number of its steps done at the clicked point."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        settings: TextSettings,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.axis: XAxis = "step"
         self.run_ids: tuple[str, ...] = ()
@@ -78,16 +67,12 @@ class ChartsModel(QObject):
         self.groups: tuple[RunGroup, ...] = ()
         self.metric_groups: tuple[MetricGroup, ...] = ()
         """All metrics; `matching_metrics` are those that match the search."""
-        self._feed = CurveFeed(link, tasks, ticker, self)
-        self._plot_updates = PlotUpdates(self._feed, tasks, ticker, self)
-        self.scores = ScoresTable(self._feed, link, tasks, ticker, self)
+        self._feed = CurveFeed(services.link, services.tasks, services.ticker, self)
+        self._plot_updates = PlotUpdates(self._feed, services.tasks, services.ticker, self)
+        self.scores = ScoresTable(self._feed, services, self)
         self.group_scores = GroupScores(self.scores, self)
-        self.exports = FileExports(link, tasks, notices, self)
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._settings = settings
-        self._notices = notices
+        self.exports = FileExports(services, self)
+        self._services = services
         self._problems: dict[str, UserError] = {}
         self._outline: object = None
         """The inputs of the current groups and titles."""
@@ -97,8 +82,8 @@ class ChartsModel(QObject):
         self._feed.info_changed.connect(self._on_info)
         self._feed.arrived.connect(self._plot_updates.mark_stale)
         self._feed.failed.connect(self._on_failed)
-        link.changed.connect(self._mark_changed)
-        ticker.subscribe(self, self._on_tick)
+        services.link.changed.connect(self._mark_changed)
+        services.ticker.subscribe(self, self._on_tick)
 
     # Selection.
 
@@ -116,8 +101,8 @@ class ChartsModel(QObject):
 
     def show_folder(self, folder: Path) -> None:
         """Show event files without a MOSAIC run; each folder with event files is like a run."""
-        self._tasks.run(
-            self, lambda: folders_with_events(folder), self.show, self._notices.post_error
+        self._services.tasks.run(
+            self, lambda: folders_with_events(folder), self.show, self._services.notices.post_error
         )
 
     def set_visible(self, is_visible: bool) -> None:
@@ -130,9 +115,9 @@ class ChartsModel(QObject):
             return "empty"
         if self.metric_groups:
             return "ready"
-        if self._link.state in (LinkState.LOST, LinkState.FAILED):
+        if self._services.link.state in (LinkState.LOST, LinkState.FAILED):
             return "lost"
-        if not self._link.has_client:
+        if not self._services.link.has_client:
             return "connecting"
         if self._problems and len(self._problems) == len(self.run_ids):
             return "failed"
@@ -143,7 +128,7 @@ class ChartsModel(QObject):
     @property
     def is_lost(self) -> bool:
         """Whether the daemon is disconnected; the curves are no longer updated."""
-        return self._link.state in (LinkState.LOST, LinkState.FAILED)
+        return self._services.link.state in (LinkState.LOST, LinkState.FAILED)
 
     @property
     def problem(self) -> str:
@@ -207,21 +192,21 @@ class ChartsModel(QObject):
     def find_episode(self, run_id: str, key: MetricKey, x: float, y: float) -> None:
         """Find the episode at a point of a curve; emits `episode_found`."""
         info, step = self._feed.run_info(run_id), self.step_at(run_id, x)
-        if info is None or step is None or not self._link.has_client:
+        if info is None or step is None or not self._services.link.has_client:
             return
         if info.folder:
-            self._notices.post("Event files have no episodes to replay.")
+            self._services.notices.post("Event files have no episodes to replay.")
             return
-        client, value = self._link.client, y if key == info.returns else None
+        client, value = self._services.link.client, y if key == info.returns else None
 
         def emit(position: EpisodePosition) -> None:
             self.episode_found.emit(run_id, position.episode, position.step)
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: find_episode(client, info, step, value),
             emit,
-            self._notices.post_error,
+            self._services.notices.post_error,
         )
 
     def save_scores(self) -> None:
@@ -249,7 +234,7 @@ class ChartsModel(QObject):
         if axis == self.axis:
             return
         self.axis = axis
-        self._settings.set("charts/axis", axis)
+        self._services.settings.set("charts/axis", axis)
         self._feed.set_axis(axis)
         self._plot_updates.clear()
         self.axis_changed.emit()
@@ -257,17 +242,17 @@ class ChartsModel(QObject):
 
     def set_smoothing(self, weight: float) -> None:
         self.smoothing = min(_MAX_SMOOTHING, max(0.0, weight))
-        self._settings.set("charts/smoothing", f"{self.smoothing:.2f}")
+        self._services.settings.set("charts/smoothing", f"{self.smoothing:.2f}")
         self._redraw()
 
     def set_log(self, is_log: bool) -> None:
         self.is_log = is_log
-        self._settings.set("charts/log", "yes" if is_log else "no")
+        self._services.settings.set("charts/log", "yes" if is_log else "no")
         self._redraw()
 
     def set_group_by(self, field: str) -> None:
         self.group_by = field
-        self._settings.set("charts/group by", field or "each")
+        self._services.settings.set("charts/group by", field or "each")
         self._regroup()
         self._redraw()
 
@@ -287,10 +272,10 @@ class ChartsModel(QObject):
         self._redraw()
 
     def is_folded(self, prefix: str) -> bool:
-        return self._settings.text(f"charts/folded/{prefix or '-'}") == "yes"
+        return self._services.settings.text(f"charts/folded/{prefix or '-'}") == "yes"
 
     def set_folded(self, prefix: str, is_folded: bool) -> None:
-        self._settings.set(f"charts/folded/{prefix or '-'}", "yes" if is_folded else "no")
+        self._services.settings.set(f"charts/folded/{prefix or '-'}", "yes" if is_folded else "no")
 
     # Subscriptions of plots.
 
@@ -321,12 +306,12 @@ class ChartsModel(QObject):
 
     def prepare(self, load: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Run `load` off the UI thread, then `then`. For imports of the view."""
-        self._tasks.run(self, load, then)
+        self._services.tasks.run(self, load, then)
 
     def retry(self) -> None:
         """Fetch failed runs again; start the daemon if it is disconnected."""
         if self.is_lost:
-            self._link.start_daemon()
+            self._services.link.start_daemon()
         run_ids, self.run_ids = self.run_ids, ()
         self._feed.show(())
         self.show(run_ids)
@@ -334,22 +319,22 @@ class ChartsModel(QObject):
     # Updates.
 
     def _read_settings(self) -> None:
-        axis = self._settings.text("charts/axis", "step")
+        axis = self._services.settings.text("charts/axis", "step")
         self.axis = next((known for known in _AXES if known == axis), "step")
         try:
-            weight = float(self._settings.text("charts/smoothing", "0.6"))
+            weight = float(self._services.settings.text("charts/smoothing", "0.6"))
         except ValueError:
             weight = 0.6
         self.smoothing = min(_MAX_SMOOTHING, max(0.0, weight))
-        self.is_log = self._settings.text("charts/log") == "yes"
-        saved = self._settings.text("charts/group by", SEED)
+        self.is_log = self._services.settings.text("charts/log") == "yes"
+        saved = self._services.settings.text("charts/group by", SEED)
         self.group_by = EACH if saved == "each" else saved
         self._feed.set_axis(self.axis)
 
     def _on_info(self, run_id: str) -> None:
         self._problems.pop(run_id, None)
         self._has_new_info = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _on_failed(self, run_id: str, error: UserError) -> None:
         _log.warning("C391 charts of run %s cannot be read: %s", run_id, error)
@@ -383,7 +368,7 @@ class ChartsModel(QObject):
 
     def _mark_changed(self) -> None:
         self._is_changed = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _on_tick(self) -> bool:
         if self._has_new_info:

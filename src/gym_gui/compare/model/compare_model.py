@@ -13,11 +13,8 @@ from gym_gui.compare.feed.compare_pairs import EpisodePair, best_episode, find_p
 from gym_gui.compare.model.compare_choice import CompareChoice
 from gym_gui.compare.model.side_by_side_model import SideBySideModel
 from gym_gui.runtime.models import run_tabs, run_text
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 
 Phase = Literal["empty", "one", "many"]
@@ -43,22 +40,17 @@ class CompareModel(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         runs: RunsModel,
         charts: OverlaidCharts,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self.runs = runs
         self.charts = charts
         self.choice = CompareChoice(runs, self)
-        self.replays = SideBySideModel(link, tasks, ticker, notices, self)
+        self.replays = SideBySideModel(services, self)
         self.run_ids: tuple[str, ...] = ()
         self.left = self.right = ""
         """The two replayed runs."""
@@ -71,7 +63,7 @@ class CompareModel(QObject):
         self.charts.changed.connect(self.changed)
         runs.runs_changed.connect(self.changed)
         runs.changed.connect(self._on_runs_changed)
-        link.connected.connect(self._start_replays)
+        services.link.connected.connect(self._start_replays)
 
     @property
     def phase(self) -> Phase:
@@ -145,20 +137,20 @@ class CompareModel(QObject):
         """Open the episode with the highest return of each run."""
         self.selection, self.pair = "best", None
         ticket, left, right = self._ticket, self.left, self.right
-        if not self._link.has_client:
+        if not self._services.link.has_client:
             return
-        client = self._link.client
+        client = self._services.link.client
 
         def apply(episodes: tuple[int | None, int | None]) -> None:
             if ticket == self._ticket and self.selection == "best":
                 self.replays.open((left, episodes[0]), (right, episodes[1]))
                 self.changed.emit()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: (best_episode(client, left), best_episode(client, right)),
             apply,
-            self._notices.post_error,
+            self._services.notices.post_error,
         )
         self.changed.emit()
 
@@ -199,12 +191,17 @@ class CompareModel(QObject):
         self.replays.clear()
 
     def _start_replays(self) -> None:
-        if not self._is_watched or not self._link.has_client or self.pairs is not None:
+        if not self._is_watched or not self._services.link.has_client or self.pairs is not None:
             return
         if not self.left or not self.right:
             return
         self._ticket += 1
-        ticket, client, left, right = self._ticket, self._link.client, self.left, self.right
+        ticket, client, left, right = (
+            self._ticket,
+            self._services.link.client,
+            self.left,
+            self.right,
+        )
 
         def apply(pairs: list[EpisodePair]) -> None:
             if ticket != self._ticket:
@@ -216,7 +213,7 @@ class CompareModel(QObject):
                 self.choose_last()
 
         def reject(error: UserError) -> None:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
             apply([])
 
-        self._tasks.run(self, lambda: find_pairs(client, left, right), apply, reject)
+        self._services.tasks.run(self, lambda: find_pairs(client, left, right), apply, reject)

@@ -8,11 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.compare.feed.compare_pairs import Origin, origin_of
 from gym_gui.compare.feed.divergence import Divergence, RunEpisode, find_divergence
 from gym_gui.replay.model.replay_model import ReplayModel
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import PlayheadModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 
 _CACHE_BYTES = 128 << 20
 """Frame cache of each of the two replays."""
@@ -26,20 +23,16 @@ class SideBySideModel(PlayheadModel):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         parent: QObject | None = None,
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(ticker, parent)
-        self._link = link
-        self._tasks = tasks
+        super().__init__(services.ticker, parent)
+        self._services = services
         self._now = now
-        self.left = ReplayModel(link, tasks, ticker, notices, self)
-        self.right = ReplayModel(link, tasks, ticker, notices, self)
+        self.left = ReplayModel(services, self)
+        self.right = ReplayModel(services, self)
         self.sides = (self.left, self.right)
         self.divergence: Divergence | None = None
         self.is_searched = False
@@ -49,7 +42,7 @@ class SideBySideModel(PlayheadModel):
             side.cache_bytes = _CACHE_BYTES
             side.changed.connect(self._on_side)
             side.episode_changed.connect(self._on_episode)
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     @property
     def can_play(self) -> bool:
@@ -143,7 +136,7 @@ class SideBySideModel(PlayheadModel):
         if left[1] is None or right[1] is None or not self.is_ready:
             return
         requested: tuple[RunEpisode, RunEpisode] = ((left[0], left[1]), (right[0], right[1]))
-        if requested == self._compared or not self._link.has_client:
+        if requested == self._compared or not self._services.link.has_client:
             return
         self._clear_divergence()
         self._compared = requested
@@ -151,14 +144,14 @@ class SideBySideModel(PlayheadModel):
         if self.has_same_start is False or len(environments) > 1:
             self.divergence, self.is_searched = Divergence(0, "start"), True
             return
-        client = self._link.client
+        client = self._services.link.client
 
         def apply(divergence: Divergence | None) -> None:
             if self._compared == requested:
                 self.divergence, self.is_searched = divergence, True
                 self.changed.emit()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: find_divergence(client, *requested, lambda: self._compared == requested),
             apply,

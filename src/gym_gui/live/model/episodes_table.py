@@ -115,7 +115,7 @@ class EpisodesTable(PagedTable[EpisodeRollup]):
         return "episodes"
 
     def make_fetch(self) -> Fetch[EpisodeRollup]:
-        client, run_id, query = self._link.client, self.run_id, self.query
+        client, run_id, query = self._services.link.client, self.run_id, self.query
         arguments = msgspec.structs.asdict(query)
 
         def fetch(first: int, count: int) -> Page[EpisodeRollup]:

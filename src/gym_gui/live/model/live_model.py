@@ -5,7 +5,7 @@ has an explanation and the available actions.
 """
 
 import threading
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,13 +15,10 @@ from gym_gui.live.model.live_agents import LiveAgents
 from gym_gui.live.model.steps_table import StepsTable
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.cell_policy import CellPolicy, cell_policy
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata, restart_with_telemetry
 from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, StepRecord
@@ -33,13 +30,6 @@ from mosaic.envs.scenes.scene import GridScene, Scene
 
 _NEWEST_EPISODES = 8
 """Newest episodes in which to find one of the selected agent."""
-
-
-class FlagStore(Protocol):
-    """Persistent settings; implemented by `SettingsStore`."""
-
-    def flag(self, key: str, default: bool) -> bool: ...
-    def set(self, key: str, value: bool) -> None: ...
 
 
 class LiveModel(QObject):
@@ -54,16 +44,7 @@ class LiveModel(QObject):
     tab_requested = Signal(str)
     """Another tab of the same run: `tensorboard` or `wandb`."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        runs: RunsModel,
-        settings: FlagStore,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.run_id = ""
         self.step: StepRecord | None = None
@@ -75,14 +56,10 @@ class LiveModel(QObject):
         self.newest_episode: EpisodeRollup | None = None
         self.pinned_episode: int | None = None
         """The episode whose steps are shown; None: the newest."""
-        self.episodes = EpisodesTable(link, tasks, ticker, notices, runs, self)
-        self.steps = StepsTable(link, tasks, ticker, notices, runs, self)
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._notices = notices
+        self.episodes = EpisodesTable(services, runs, self)
+        self.steps = StepsTable(services, runs, self)
+        self._services = services
         self._runs = runs
-        self._settings = settings
         self._metadata: RunMetadata | None = None
         self.environment: EnvironmentEvent | None = None
         self._feed: LiveFeed | None = None
@@ -91,12 +68,12 @@ class LiveModel(QObject):
         self._is_changed = self._needs_newest_episode = False
         self._is_visible = True
         self._is_restarting = False
-        self._was_ready = link.is_ready
+        self._was_ready = services.link.is_ready
         runs.run_changed.connect(self._on_run_changed)
-        link.connected.connect(self._start_feed)
-        link.recovered.connect(self._on_recovered)
-        link.changed.connect(self._on_link_changed)
-        ticker.subscribe(self, self._on_tick)
+        services.link.connected.connect(self._start_feed)
+        services.link.recovered.connect(self._on_recovered)
+        services.link.changed.connect(self._on_link_changed)
+        services.ticker.subscribe(self, self._on_tick)
 
     # State.
 
@@ -154,7 +131,7 @@ class LiveModel(QObject):
     def is_up_to_date(self) -> bool:
         """The daemon answers or the run is finished. Otherwise state and statistics may be old."""
         run = self.run
-        return self._link.is_ready or (run is not None and run.state.is_final)
+        return self._services.link.is_ready or (run is not None and run.state.is_final)
 
     @property
     def placeholder_text(self) -> tuple[str, str]:
@@ -230,10 +207,10 @@ class LiveModel(QObject):
     @property
     def uses_minimal_telemetry(self) -> bool:
         """The next run of this worker starts with minimal telemetry."""
-        return self._settings.flag(self._key(), False)
+        return self._services.settings.flag(self._key(), False)
 
     def set_minimal_telemetry(self, is_used: bool) -> None:
-        self._settings.set(self._key(), is_used)
+        self._services.settings.set(self._key(), is_used)
         self.changed.emit()
 
     def restart(self) -> None:
@@ -242,8 +219,8 @@ class LiveModel(QObject):
         if metadata is None or not self.can_restart:
             return
         self._is_restarting = True
-        client = self._link.client
-        self._tasks.run(
+        client = self._services.link.client
+        self._services.tasks.run(
             self,
             lambda: restart_with_telemetry(client, metadata.config),
             self._on_restarted,
@@ -273,15 +250,15 @@ class LiveModel(QObject):
     # Updates.
 
     def _start_feed(self) -> None:
-        if not self.run_id or not self._link.has_client or self._feed is not None:
+        if not self.run_id or not self._services.link.has_client or self._feed is not None:
             return
-        client, home, run_id = self._link.client, self._link.home, self.run_id
-        self._feed = LiveFeed(client, home, run_id, self._ticker.wake)
+        client, home, run_id = self._services.link.client, self._services.link.home, self.run_id
+        self._feed = LiveFeed(client, home, run_id, self._services.ticker.wake)
         self._fetch_metadata()
         self._mark_changed()
 
     def _fetch_metadata(self) -> None:
-        client, home, run_id = self._link.client, self._link.home, self.run_id
+        client, home, run_id = self._services.link.client, self._services.link.home, self.run_id
 
         def on_fetched(metadata: RunMetadata) -> None:
             if run_id == self.run_id:
@@ -290,16 +267,16 @@ class LiveModel(QObject):
 
         def on_failed(error: UserError) -> None:
             # Without a daemon the status line says so, and reconnecting fetches again.
-            if run_id == self.run_id and self._link.is_ready:
-                self._notices.post_error(error)
+            if run_id == self.run_id and self._services.link.is_ready:
+                self._services.notices.post_error(error)
 
-        self._tasks.run(
+        self._services.tasks.run(
             self, lambda: fetch_run_metadata(client, home, run_id), on_fetched, on_failed
         )
 
     def _on_link_changed(self) -> None:
-        if self._link.is_ready != self._was_ready:
-            self._was_ready = self._link.is_ready
+        if self._services.link.is_ready != self._was_ready:
+            self._was_ready = self._services.link.is_ready
             self.changed.emit()
 
     def _on_recovered(self) -> None:
@@ -317,7 +294,7 @@ class LiveModel(QObject):
 
     def _mark_changed(self) -> None:
         self._is_changed = self._needs_newest_episode = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _on_tick(self) -> bool:
         feed = self._feed
@@ -362,11 +339,11 @@ class LiveModel(QObject):
 
     def _fetch_newest_episode(self) -> None:
         self._is_fetching_episode = True
-        client, run_id = self._link.client, self.run_id
+        client, run_id = self._services.link.client, self.run_id
 
         def on_fetched(page: EpisodePage) -> None:
             self._is_fetching_episode = False
-            self._ticker.wake()  # the run may have changed during the request
+            self._services.ticker.wake()  # the run may have changed during the request
             if run_id == self.run_id and page.episodes:
                 self.newest_episode = self.agents.newest_episode(page.episodes)
                 self._show_steps()
@@ -374,9 +351,9 @@ class LiveModel(QObject):
 
         def on_failed(_: UserError) -> None:
             self._is_fetching_episode = False  # fetched again after the next change
-            self._ticker.wake()
+            self._services.ticker.wake()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True),
             on_fetched,
@@ -395,7 +372,7 @@ class LiveModel(QObject):
 
     def _on_restarted(self, run_id: str) -> None:
         self._is_restarting = False
-        self._notices.offer(
+        self._services.notices.offer(
             f"Restarted with live telemetry as {run_text.short_id(run_id)}.",
             "Watch",
             lambda: self.show(run_id),
@@ -405,7 +382,7 @@ class LiveModel(QObject):
 
     def _on_restart_failed(self, error: UserError) -> None:
         self._is_restarting = False
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
         self.changed.emit()
 
     def _key(self) -> str:

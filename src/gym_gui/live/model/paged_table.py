@@ -21,11 +21,8 @@ from gym_gui.live.feed.csv_export import Batch, CsvExport
 from gym_gui.live.feed.table_pages import Fetch, TablePages
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 
 Index = QModelIndex | QPersistentModelIndex
@@ -48,37 +45,26 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     open_requested = Signal(str)
     """A folder to open in the file manager."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        runs: RunsModel,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.run_id = ""
         self.problem: UserError | None = None
         """Why no rows could be loaded."""
         self.export_progress: tuple[int, int] | None = None
         """Rows written and total rows during an export."""
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._notices = notices
+        self._services = services
         self._runs = runs
         self._total = 0
         self._is_closed = False
         self._export: CsvExport | None = None
-        self._pages: TablePages[Row] = TablePages(tasks, ticker, self)
+        self._pages: TablePages[Row] = TablePages(services.tasks, services.ticker, self)
         self._pages.source_replaced.connect(self._on_source_replaced)
         self._pages.total_changed.connect(self._on_total_changed)
         self._pages.rows_loaded.connect(self._on_rows_loaded)
         self._pages.failed.connect(self._on_failed)
         runs.run_changed.connect(self._on_run_changed)
-        link.connected.connect(self._on_connected)
-        link.recovered.connect(self._pages.invalidate)
+        services.link.connected.connect(self._on_connected)
+        services.link.recovered.connect(self._pages.invalidate)
 
     # Implemented by subclasses.
 
@@ -138,14 +124,14 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def export_csv(self) -> None:
         """Export all rows of the current filter to the folder `exports`. One export at a time."""
-        if self.export_progress is not None or not self._link.has_client:
+        if self.export_progress is not None or not self._services.link.has_client:
             return
         run = self._runs.by_id(self.run_id)
         title = run_text.title_of(run) if run else run_text.short_id(self.run_id)
-        name, folder = f"{title} {self.export_name()}", self._link.home.path / "exports"
+        name, folder = f"{title} {self.export_name()}", self._services.link.home.path / "exports"
         header, batches = self.csv_header(), self.csv_batches()
         self.export_progress = (0, self._total)
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: free_target(folder, name, "csv"),
             lambda path: self._start_export(path, header, batches),
@@ -156,7 +142,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def _start_export(self, path: Path, header: Sequence[str], batches: Iterable[Batch]) -> None:
         if self._is_closed:
             return
-        export = self._export = CsvExport(self._ticker, self)
+        export = self._export = CsvExport(self._services.ticker, self)
         export.progressed.connect(self._on_export_progressed)
         export.finished.connect(self._on_export_finished)
         export.failed.connect(self._on_export_failed)
@@ -218,14 +204,14 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         self._total = 0
         self.problem = None
         self.apply_request()
-        can_fetch = bool(self.run_id) and self._link.has_client
+        can_fetch = bool(self.run_id) and self._services.link.has_client
         self._pages.set_source(self.make_fetch() if can_fetch else None)
         self.endResetModel()
         self.changed.emit()
 
     def _replace(self) -> None:
         """Load another source; the current rows stay until its first ones are loaded."""
-        if not self._total or not self._link.has_client:
+        if not self._total or not self._services.link.has_client:
             self._reload()
             return
         self.problem = None
@@ -278,7 +264,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def _on_export_finished(self, path: str) -> None:
         self._end_export()
-        self._notices.offer(
+        self._services.notices.offer(
             f"Exported to exports/{Path(path).name}.",
             "Show",
             lambda: self.open_requested.emit(str(Path(path).parent)),
@@ -287,7 +273,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def _on_export_failed(self, error: UserError) -> None:
         self._end_export()
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
 
     def _end_export(self) -> None:
         if self._export is not None:

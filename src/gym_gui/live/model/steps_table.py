@@ -68,7 +68,7 @@ class StepsTable(PagedTable[StepRecord]):
         return True
 
     def make_fetch(self) -> Fetch[StepRecord]:
-        client, (run_id, requested) = self._link.client, self._requested
+        client, (run_id, requested) = self._services.link.client, self._requested
         episode = requested or 0
         run = self._runs.by_id(run_id)
         catalog_meanings = catalog.environment(run.env_id).action_meanings if run else ()
@@ -114,7 +114,7 @@ class StepsTable(PagedTable[StepRecord]):
         return ("step", "actor", "action", "reward", "terminated", "truncated", "obs", "info")
 
     def csv_batches(self) -> Iterable[Batch]:
-        client, run_id, episode = self._link.client, self.run_id, self.episode or 0
+        client, run_id, episode = self._services.link.client, self.run_id, self.episode or 0
 
         def batches() -> Iterator[Batch]:
             first, total = 0, self._total

@@ -15,7 +15,7 @@ from gym_gui.log.model.log_table_model import (
     LogTableModel,
 )
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
@@ -57,17 +57,15 @@ class LogModel(LogTableModel):
 class RunLogModel(LogTableModel):
     """The log of one run, one source at a time. Shown by the run page; created with it."""
 
-    def __init__(
-        self, link: TrainerLink, ticker: UiTicker, runs: RunsModel, parent: QObject | None = None
-    ) -> None:
-        self._feed = RunLogFeed(link, ticker)
-        super().__init__(self._feed, ticker, _MAX_RUN_RECORDS, parent)
+    def __init__(self, services: Services, runs: RunsModel, parent: QObject | None = None) -> None:
+        self._feed = RunLogFeed(services.link, services.ticker)
+        super().__init__(self._feed, services.ticker, _MAX_RUN_RECORDS, parent)
         self._feed.setParent(self)
         self.run_id = ""
         self.source: RunLogSource = "output"
         self.is_finished = False
         """The log is complete and has been read to the end."""
-        self._link = link
+        self._services = services
         self._runs = runs
 
     def show(self, run_id: str, source: RunLogSource | None = None) -> None:
@@ -103,7 +101,7 @@ class RunLogModel(LogTableModel):
     @property
     def log_file(self) -> Path | None:
         """The file with the output of the worker."""
-        return self._link.home.run(self.run_id).worker_log if self.run_id else None
+        return self._services.link.home.run(self.run_id).worker_log if self.run_id else None
 
     def line_text(self, record: LogRecord) -> str:
         """Output lines are copied as they were written."""

@@ -18,11 +18,8 @@ from gym_gui.optuna.feed import (
 from gym_gui.optuna.model.trials_table import RUNS, TrialsTable
 from gym_gui.runtime.file_poller import FilePoller
 from gym_gui.runtime.models.file_exports import FileExports
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import FINAL_STATES
 
@@ -38,21 +35,14 @@ class StudyModel(QObject):
     changed = Signal()
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        selected_run: SelectedRun,
-        parent: QObject | None = None,
+        self, services: Services, selected_run: SelectedRun, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.trials = TrialsTable(self)
-        self.exports = FileExports(link, tasks, notices, self)
+        self.exports = FileExports(services, self)
         self.problem: UserError | None = None
         self.objective = 0
-        self._tasks = tasks
-        self._ticker = ticker
+        self._services = services
         self._selected_run = selected_run
         self._run_id = ""
         self._last_state: tuple[str, Phase, bool] | None = None
@@ -63,11 +53,11 @@ class StudyModel(QObject):
         self._is_visible = False
         self._is_dirty = True
         self._path: Path | None = None
-        self._watch = FilePoller("optuna study", watch_studies, ticker.wake)
+        self._watch = FilePoller("optuna study", watch_studies, services.ticker.wake)
         self._watched: tuple[Path | None, bool] = (None, False)
         selected_run.changed.connect(self._on_run)
         selected_run.metadata_changed.connect(self._on_metadata)
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
         self._on_run()
 
     # Displayed state.
@@ -203,7 +193,7 @@ class StudyModel(QObject):
         self.problem = None
         self._watch.restart()
         self._is_dirty = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def export(self) -> None:
         """Export all trials as CSV, in the order of the table."""
@@ -212,7 +202,7 @@ class StudyModel(QObject):
 
     def prepare(self, load: Callable[[], Any], on_loaded: Callable[[Any], None]) -> None:
         """Run a slow import on a thread."""
-        self._tasks.run(self, load, on_loaded)
+        self._services.tasks.run(self, load, on_loaded)
 
     def set_page_visible(self, is_visible: bool) -> None:
         """Poll the file only while the page is visible."""
@@ -233,7 +223,7 @@ class StudyModel(QObject):
         self._on_run()
         self._watch.poll_now()
         self._is_dirty = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _on_run(self) -> None:
         if self._selected_run.run_id != self._run_id:
@@ -246,7 +236,7 @@ class StudyModel(QObject):
         if state != self._last_state:  # not for every metric of a running run
             self._last_state = state
             self._is_dirty = True
-            self._ticker.wake()
+            self._services.ticker.wake()
 
     def _restart(self) -> None:
         self._path = self.path
@@ -256,7 +246,7 @@ class StudyModel(QObject):
         self._watch.restart()
         self._update_watch()
         self._is_dirty = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _update_watch(self) -> None:
         target = (self.path if self._is_visible else None, self.is_live)

@@ -7,9 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.replay.feed.replays import ExportFormat, Replays
 from gym_gui.runtime.export_target import free_target
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_size
 
@@ -25,25 +23,17 @@ class ReplayExports(QObject):
     """Request to show the file in its folder."""
 
     def __init__(
-        self,
-        replays: Replays,
-        folder: Path,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        parent: QObject | None = None,
+        self, replays: Replays, folder: Path, services: Services, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.folder = folder
         self._replays = replays
-        self._tasks = tasks
-        self._notices = notices
-        self._ticker = ticker
+        self._services = services
         self._job: ExportJob | None = None
         self._state: ExportState | None = None
         self._is_starting = False
         self._ended: list[ExportJob] = []
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     @property
     def is_running(self) -> bool:
@@ -63,7 +53,7 @@ class ReplayExports(QObject):
         self._is_starting = True
         self.changed.emit()
         name = f"{title.strip() or 'run'} episode {episode}"
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: free_target(self.folder, name, kind.value),
             lambda target: self._start_job(run_id, episode, target, kind, captions),
@@ -89,12 +79,12 @@ class ReplayExports(QObject):
     ) -> None:
         self._is_starting = False
         self._job = self._replays.export(run_id, episode, target, kind, captions=captions)
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _fail(self, error: UserError) -> None:
         self._is_starting = False
         self.changed.emit()
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
 
     def _on_tick(self) -> bool:
         job = self._job
@@ -113,13 +103,13 @@ class ReplayExports(QObject):
             path = str(state.result.path)
             warning = f" {state.result.warnings[0]}" if state.result.warnings else ""
             size = format_size(state.result.size_bytes)
-            self._notices.offer(
+            self._services.notices.offer(
                 f"Saved {state.result.path.name} ({size}).{warning}",
                 "Show",
                 lambda: self.reveal_requested.emit(path),
                 tone="warning" if warning else "good",
             )
         elif state.phase == "cancelled":
-            self._notices.post("Export cancelled. Partial files were removed.")
+            self._services.notices.post("Export cancelled. Partial files were removed.")
         elif state.error is not None:
-            self._notices.post_error(state.error)
+            self._services.notices.post_error(state.error)

@@ -24,12 +24,9 @@ from gym_gui.replay.model.replay_exports import ReplayExports
 from gym_gui.replay.model.replay_status import ReplayStatus
 from gym_gui.replay.model.replayed_episode import ReplayedEpisode
 from gym_gui.replay.model.reward_track import RewardTrack
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import Playback, PlayheadModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_metadata import VideoFile
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.scenes.scene import Scene
@@ -51,25 +48,20 @@ class ReplayModel(PlayheadModel):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         parent: QObject | None = None,
         *,
         exports: Path | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`exports` is the folder for exported files. Default: `exports` in the home."""
-        super().__init__(ticker, parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        super().__init__(services.ticker, parent)
+        self._services = services
         self._now = now
-        self._replays = Replays(link, ticker.wake)
-        self.episodes = ReplayEpisodes(self._replays, tasks, notices, self)
-        folder = exports or link.home.path / "exports"
-        self.exports = ReplayExports(self._replays, folder, tasks, ticker, notices, self)
+        self._replays = Replays(services.link, services.ticker.wake)
+        self.episodes = ReplayEpisodes(self._replays, services.tasks, services.notices, self)
+        folder = exports or services.link.home.path / "exports"
+        self.exports = ReplayExports(self._replays, folder, services, self)
         self.cache_bytes = _DEFAULT_CACHE_BYTES
         """Size of the frame cache of episodes opened from now on."""
         self.phase: ReplayPhase = "empty"
@@ -83,9 +75,9 @@ class ReplayModel(PlayheadModel):
         self._ticket = 0
         self._episode: ReplayedEpisode | None = None
         self._ended: list[ReplayedEpisode] = []
-        link.connected.connect(self._open_requested)
-        link.recovered.connect(self.retry)
-        ticker.subscribe(self, self._on_tick)
+        services.link.connected.connect(self._open_requested)
+        services.link.recovered.connect(self.retry)
+        services.ticker.subscribe(self, self._on_tick)
 
     # Displayed state
 
@@ -184,8 +176,8 @@ class ReplayModel(PlayheadModel):
     def open_outstanding(self, which: Outstanding) -> None:
         """Open the best, worst or longest finished episode of the run."""
         run_id = self.run_id
-        if run_id and self._link.has_client:
-            self._tasks.run(
+        if run_id and self._services.link.has_client:
+            self._services.tasks.run(
                 self,
                 lambda: self._replays.outstanding(run_id, which),
                 lambda episode: self.open(run_id, episode) if run_id == self.run_id else None,
@@ -246,11 +238,11 @@ class ReplayModel(PlayheadModel):
         self.changed.emit()
 
     def _open_requested(self) -> None:
-        if self._requested is None or not self._link.has_client or self.phase != "loading":
+        if self._requested is None or not self._services.link.has_client or self.phase != "loading":
             return
         (run_id, episode), ticket = self._requested, self._ticket
         self.episodes.show(run_id)
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: self._replays.opening(run_id, episode),
             lambda opening: self._handle_opening(ticket, opening),
@@ -266,15 +258,7 @@ class ReplayModel(PlayheadModel):
         if ticket != self._ticket:
             return
         self.phase = "ready"
-        episode = ReplayedEpisode(
-            opening,
-            self._replays,
-            self._tasks,
-            self._ticker,
-            self._notices,
-            self.cache_bytes,
-            self,
-        )
+        episode = ReplayedEpisode(opening, self._replays, self._services, self.cache_bytes, self)
         episode.steps_arrived.connect(self._update_step)
         self._episode = episode
         self._update_length(episode)

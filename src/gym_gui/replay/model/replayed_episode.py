@@ -20,8 +20,8 @@ from gym_gui.replay.model.replay_status import ReplayStatus, replay_status
 from gym_gui.replay.model.reward_track import RewardTrack
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.playback import DEFAULT_FPS
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.events import EnvironmentEvent, EpisodeStart, StepRecord
 from mosaic.envs.catalog import environment as catalogued
@@ -108,9 +108,7 @@ class ReplayedEpisode(QObject):
         self,
         opening: EpisodeOpening,
         replays: Replays,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         cache_bytes: int,
         parent: QObject | None = None,
     ) -> None:
@@ -118,8 +116,7 @@ class ReplayedEpisode(QObject):
         self.opening = opening
         self.track = RewardTrack()
         self.state = ReplayState()
-        self._ticker = ticker
-        self._notices = notices
+        self._services = services
         self._has_update = Event()
         self._reader = replays.chunks(self.run_id, opening)
         self._replay: EpisodeReplay | None = None
@@ -127,8 +124,8 @@ class ReplayedEpisode(QObject):
             self._replay = replays.open(self.run_id, self.number, cache_bytes, self._on_update)
         self._steps = ReplaySteps(
             lambda first, count: replays.steps(self.run_id, self.number, first, count),
-            tasks,
-            notices,
+            services.tasks,
+            services.notices,
             self,
         )
         self._steps.arrived.connect(self.steps_arrived)
@@ -250,11 +247,11 @@ class ReplayedEpisode(QObject):
             if self.step_count <= _MAX_CACHED_STEPS:
                 self._steps.put(chunk.steps)
         if self._reader.error is not None:
-            self._notices.post_error(self._reader.error)
+            self._services.notices.post_error(self._reader.error)
             self._reader.error = None
         return bool(chunks)
 
     def _on_update(self) -> None:
         """Called on the thread of the replay."""
         self._has_update.set()
-        self._ticker.wake()
+        self._services.ticker.wake()

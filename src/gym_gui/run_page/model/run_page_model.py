@@ -25,13 +25,10 @@ from gym_gui.run_page.model.packages_table import PackagesTable
 from gym_gui.run_page.model.run_checkpoints_table import CheckpointRow, RunCheckpointsTable
 from gym_gui.run_page.model.run_usage_model import RunUsageModel
 from gym_gui.runtime.models import run_actions, run_text
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions_model import RunActions
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord
@@ -64,10 +61,7 @@ class RunPageModel(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         selected: SelectedRun,
         runs: RunsModel,
         actions: RunActions,
@@ -82,13 +76,11 @@ class RunPageModel(QObject):
         self.other: RunMetadata | None = None
         self.other_problem: UserError | None = None
         self.log = log
-        self.usage = RunUsageModel(link, tasks, ticker, self)
+        self.usage = RunUsageModel(services, self)
         self.configuration = ConfigurationTable(self)
         self.packages = PackagesTable(self)
         self.checkpoints = RunCheckpointsTable(self)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self._run_id = ""
         self._tab: RunPageTab = "overview"
         self._other_id = ""
@@ -97,8 +89,8 @@ class RunPageModel(QObject):
         self._state: RunState | None = None
         selected.changed.connect(self._on_changed)
         selected.metadata_changed.connect(self._on_metadata_changed)
-        link.connected.connect(self._on_metadata_changed)
-        link.changed.connect(self.changed)
+        services.link.connected.connect(self._on_metadata_changed)
+        services.link.changed.connect(self.changed)
         self._on_changed()
         self._on_metadata_changed()
 
@@ -109,12 +101,12 @@ class RunPageModel(QObject):
     @property
     def home(self) -> str:
         """The home folder, for commands."""
-        return str(self._link.home.path)
+        return str(self._services.link.home.path)
 
     @property
     def is_up_to_date(self) -> bool:
         """Whether the daemon answers, so that the displayed state is current."""
-        return self._link.is_ready
+        return self._services.link.is_ready
 
     # Tabs.
 
@@ -137,7 +129,7 @@ class RunPageModel(QObject):
         return str(self.selected.directory / relative) if self.selected.directory else ""
 
     def checkpoint_path(self, row: CheckpointRow) -> str:
-        return str(self._link.home.path / row.checkpoint.path)
+        return str(self._services.link.home.path / row.checkpoint.path)
 
     # Reproducing.
 
@@ -201,9 +193,9 @@ class RunPageModel(QObject):
         self.other = self.other_problem = None
         self._update_tables()
         self.other_changed.emit()
-        if not run_id or not self._link.has_client:
+        if not run_id or not self._services.link.has_client:
             return
-        client, home = self._link.client, self._link.home
+        client, home = self._services.link.client, self._services.link.home
 
         def answered(metadata: RunMetadata | None, problem: UserError | None) -> None:
             if run_id == self._other_id:
@@ -211,7 +203,7 @@ class RunPageModel(QObject):
                 self._update_tables()
                 self.other_changed.emit()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: fetch_run_metadata(client, home, run_id),
             lambda metadata: answered(metadata, None),
@@ -225,7 +217,7 @@ class RunPageModel(QObject):
         run = self.run
         if run is None:
             return "No run is selected."
-        if not self._link.is_ready and action in ("pause", "resume", "stop"):
+        if not self._services.link.is_ready and action in ("pause", "resume", "stop"):
             return "The daemon does not answer."
         if action == "duplicate" and self.selected.config is None:
             return "Its configuration is not known yet."
@@ -236,17 +228,17 @@ class RunPageModel(QObject):
 
     def rename(self, name: str) -> None:
         run, name = self.run, name.strip()
-        if run is not None and name != run.name and self._link.has_client:
+        if run is not None and name != run.name and self._services.link.has_client:
             self.actions.rename(run.run_id, name)
 
     def set_note(self, text: str) -> None:
-        if self.run is not None and self._link.has_client:
+        if self.run is not None and self._services.link.has_client:
             self.actions.write_note(self._run_id, text)
 
     def set_tags(self, tags: Sequence[str]) -> None:
         """Replace all tags."""
         run = self.run
-        if run is not None and self._link.has_client:
+        if run is not None and self._services.link.has_client:
             requested = {tag.strip() for tag in tags} - {""}
             before = set(run.tags)
             self.actions.change_tags((run.run_id,), requested - before, before - requested)
@@ -319,9 +311,9 @@ class RunPageModel(QObject):
         self.changed.emit()
 
     def _fetch_overview(self) -> None:
-        if self._is_fetching or not self._run_id or not self._link.has_client:
+        if self._is_fetching or not self._run_id or not self._services.link.has_client:
             return
-        client, home, run_id = self._link.client, self._link.home, self._run_id
+        client, home, run_id = self._services.link.client, self._services.link.home, self._run_id
         manifest = self.selected.manifest
         self._is_fetching = True
         self._overview_fetched_at = time.monotonic()
@@ -335,7 +327,7 @@ class RunPageModel(QObject):
                 self.checkpoints.show(overview.checkpoints)
                 self.changed.emit()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: fetch_run_overview(client, home, run_id, manifest),
             answered,
@@ -369,14 +361,16 @@ class RunPageModel(QObject):
         return f"{run_text.title_of(run) if run else 'run'} {suffix}"
 
     def _export(self, write: Callable[[Path], Path]) -> None:
-        folder = self._link.home.path / "exports"
+        folder = self._services.link.home.path / "exports"
 
         def done(file: Path) -> None:
-            self._notices.offer(
+            self._services.notices.offer(
                 f"Written to exports/{file.name}.",
                 "Show",
                 lambda: self.show_requested.emit(str(file.parent)),
                 tone="good",
             )
 
-        self._tasks.run(self, lambda: write(folder), done, self._notices.post_error)
+        self._services.tasks.run(
+            self, lambda: write(folder), done, self._services.notices.post_error
+        )

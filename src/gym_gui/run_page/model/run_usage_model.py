@@ -10,9 +10,7 @@ from gym_gui.run_page.feed.run_usage_feed import (
     UsageSample,
     fetch_machine,
 )
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.formatting import format_clock, format_size
 
 _NONE = "—"
@@ -43,9 +41,7 @@ class RunUsageModel(QObject):
     changed = Signal()
     """At most once per tick."""
 
-    def __init__(
-        self, link: TrainerLink, tasks: Tasks, ticker: UiTicker, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.run_id = ""
         self.cpu = UsageSeries()
@@ -53,13 +49,12 @@ class RunUsageModel(QObject):
         self.memory = UsageSeries()
         """In bytes."""
         self.machine: MachineInfo | None = None
-        self._link = link
-        self._tasks = tasks
+        self._services = services
         self._first: UsageSample | None = None
         self._newest: UsageSample | None = None
-        self._feed = RunUsageFeed(link, ticker, self)
-        link.connected.connect(self.refresh_machine)
-        ticker.subscribe(self, self._on_tick)
+        self._feed = RunUsageFeed(services.link, services.ticker, self)
+        services.link.connected.connect(self.refresh_machine)
+        services.ticker.subscribe(self, self._on_tick)
 
     def show(self, run_id: str) -> None:
         """Follow this run; an empty id stops."""
@@ -75,16 +70,18 @@ class RunUsageModel(QObject):
 
     def refresh_machine(self) -> None:
         """Also when a run finishes: its totals are known then."""
-        if not self.run_id or not self._link.has_client:
+        if not self.run_id or not self._services.link.has_client:
             return
-        client, home, run_id = self._link.client, self._link.home, self.run_id
+        client, home, run_id = self._services.link.client, self._services.link.home, self.run_id
 
         def answered(machine: MachineInfo) -> None:
             if run_id == self.run_id:
                 self.machine = machine
                 self.changed.emit()
 
-        self._tasks.run(self, lambda: fetch_machine(client, home, run_id), answered, lambda _: None)
+        self._services.tasks.run(
+            self, lambda: fetch_machine(client, home, run_id), answered, lambda _: None
+        )
 
     @property
     def has_samples(self) -> bool:

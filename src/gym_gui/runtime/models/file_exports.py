@@ -7,9 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.export_target import free_target
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
@@ -23,13 +21,10 @@ class FileExports(QObject):
     reveal_requested = Signal(str)
     """The path of a file to show in the file manager."""
 
-    def __init__(
-        self, link: TrainerLink, tasks: Tasks, notices: Notices, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.folder = link.home.path / "exports"
-        self._tasks = tasks
-        self._notices = notices
+        self.folder = services.link.home.path / "exports"
+        self._services = services
         self._running = 0
 
     @property
@@ -57,7 +52,7 @@ class FileExports(QObject):
 
         self._running += 1
         self.changed.emit()
-        self._tasks.run(self, work, self._on_saved, self._on_failed)
+        self._services.tasks.run(self, work, self._on_saved, self._on_failed)
 
     def save_rows(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         def write(path: Path) -> None:
@@ -69,7 +64,7 @@ class FileExports(QObject):
     def _on_saved(self, path: Path) -> None:
         self._running -= 1
         self.changed.emit()
-        self._notices.offer(
+        self._services.notices.offer(
             f"Saved {path.name}.",
             "Show",
             lambda: self.reveal_requested.emit(str(path)),
@@ -79,7 +74,7 @@ class FileExports(QObject):
     def _on_failed(self, error: UserError) -> None:
         self._running -= 1
         self.changed.emit()
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
 
 
 def _file_name(title: str) -> str:

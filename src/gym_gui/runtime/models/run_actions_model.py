@@ -12,13 +12,11 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_actions import disabled_reason
 from gym_gui.runtime.models.run_deletions import UNDO_MS, RunDeletions
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_operations import apply_to_runs
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
 
@@ -33,66 +31,64 @@ class RunActions(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        notices: Notices,
+        services: Services,
         runs: RunsModel,
         parent: QObject | None = None,
         *,
         undo_ms: int = UNDO_MS,
     ) -> None:
         super().__init__(parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self._runs = runs
-        self.deletions = RunDeletions(link, tasks, notices, runs, self, undo_ms=undo_ms)
+        self.deletions = RunDeletions(services, runs, self, undo_ms=undo_ms)
 
     def can_stop(self, run: RunRecord) -> bool:
         return not disabled_reason("stop", run)
 
     def stop(self, run_ids: Collection[str]) -> None:
-        client = self._link.client
+        client = self._services.link.client
         self._apply_to_runs(run_ids, partial(client.cancel, reason="stopped in the window"))
 
     def pause(self, run_ids: Collection[str]) -> None:
-        self._apply_to_runs(run_ids, self._link.client.pause)
+        self._apply_to_runs(run_ids, self._services.link.client.pause)
 
     def resume(self, run_ids: Collection[str]) -> None:
-        self._apply_to_runs(run_ids, self._link.client.resume)
+        self._apply_to_runs(run_ids, self._services.link.client.resume)
 
     def rename(self, run_id: str, name: str) -> None:
-        client = self._link.client
+        client = self._services.link.client
         self._apply(run_id, lambda: client.rename(run_id, name))
 
     def change_tags(
         self, run_ids: Collection[str], add: Collection[str], remove: Collection[str] = ()
     ) -> None:
         """Add and remove tags of all these runs."""
-        client = self._link.client
+        client = self._services.link.client
         added, removed = sorted(set(add)), sorted(set(remove) - set(add))
         if added or removed:
             op = partial(client.annotate, add_tags=added, remove_tags=removed)
             self._apply_to_runs(run_ids, op)
 
     def write_note(self, run_id: str, note: str) -> None:
-        client, run = self._link.client, self._runs.by_id(run_id)
+        client, run = self._services.link.client, self._runs.by_id(run_id)
         if run is None or run.note != note.strip():
             self._apply(run_id, lambda: client.annotate(run_id, note=note.strip()))
 
     def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
         """Archive or restore. Can be undone."""
-        client, ids = self._link.client, tuple(run_ids)
+        client, ids = self._services.link.client, tuple(run_ids)
 
         def done(rejected: dict[str, UserError]) -> None:
             moved = [run_id for run_id in ids if run_id not in rejected]
             if moved:
                 title = self._title_of(moved)
                 message = f"{title} archived." if archived else f"{title} restored."
-                self._notices.offer(message, "Undo", lambda: self.archive(moved, not archived))
+                self._services.notices.offer(
+                    message, "Undo", lambda: self.archive(moved, not archived)
+                )
             self._post_first_error(rejected)
 
-        self._tasks.run(
+        self._services.tasks.run(
             self, lambda: apply_to_runs(ids, lambda run_id: client.archive(run_id, archived)), done
         )
 
@@ -102,9 +98,9 @@ class RunActions(QObject):
 
     def export(self, run_id: str) -> None:
         """Write an archive of the run to `exports` of the home."""
-        client, folder = self._link.client, self._link.home.path / "exports"
+        client, folder = self._services.link.client, self._services.link.home.path / "exports"
         name = f"{self._title_of((run_id,))} {run_text.short_id(run_id)}"
-        self._notices.post(f"Exporting {self._title_of((run_id,))} …")
+        self._services.notices.post(f"Exporting {self._title_of((run_id,))} …")
 
         def write() -> tuple[Path, int]:
             file = free_target(folder, name, "tar.gz")
@@ -112,17 +108,17 @@ class RunActions(QObject):
 
         def done(written: tuple[Path, int]) -> None:
             file, size_bytes = written
-            self._notices.offer(
+            self._services.notices.offer(
                 f"Exported to exports/{file.name} ({size_bytes / 1e6:,.1f} MB).",
                 "Show",
                 lambda: self.show_requested.emit(str(file.parent)),
                 tone="good",
             )
 
-        self._tasks.run(self, write, done, self._notices.post_error)
+        self._services.tasks.run(self, write, done, self._services.notices.post_error)
 
     def open_folder(self, run_id: str) -> None:
-        self.show_requested.emit(str(self._link.home.run(run_id).path))
+        self.show_requested.emit(str(self._services.link.home.run(run_id).path))
 
     def close(self) -> None:
         """Does not block. Pending deletions are executed."""
@@ -138,12 +134,12 @@ class RunActions(QObject):
             for run_id in ids:
                 self._apply(run_id, partial(op, run_id))
         else:
-            self._tasks.run(self, lambda: apply_to_runs(ids, op), self._post_first_error)
+            self._services.tasks.run(self, lambda: apply_to_runs(ids, op), self._post_first_error)
 
     def _post_first_error(self, rejected: dict[str, UserError]) -> None:
         """Post the first error only."""
         for error in tuple(rejected.values())[:1]:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
 
     def _apply(self, run_id: str, op: Callable[[], RunRecord]) -> None:
         known = self._runs.by_id(run_id)
@@ -153,7 +149,7 @@ class RunActions(QObject):
             if self._runs.by_id(run_id) is known:
                 self._runs.apply(answer)
 
-        self._tasks.run(self, op, apply_answer, self._notices.post_error)
+        self._services.tasks.run(self, op, apply_answer, self._services.notices.post_error)
 
     def _title_of(self, run_ids: Collection[str]) -> str:
         if len(run_ids) != 1:

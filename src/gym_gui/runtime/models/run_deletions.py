@@ -10,11 +10,9 @@ from collections.abc import Collection
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gym_gui.runtime.models import run_text
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_operations import delete_runs, start_deletion_thread
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.errors import UserError
 
 UNDO_MS = 10_000
@@ -28,19 +26,10 @@ class RunDeletions(QObject):
     """`hidden_run_ids` changed."""
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        notices: Notices,
-        runs: RunsModel,
-        parent: QObject,
-        *,
-        undo_ms: int,
+        self, services: Services, runs: RunsModel, parent: QObject, *, undo_ms: int
     ) -> None:
         super().__init__(parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self._runs = runs
         self._pending: dict[str, None] = {}
         self._deleting: set[str] = set()
@@ -50,7 +39,7 @@ class RunDeletions(QObject):
         self._timer.setInterval(undo_ms)
         self._timer.timeout.connect(self._delete_pending)
         runs.changed.connect(self._on_runs_changed)
-        link.recovered.connect(self._on_recovered)
+        services.link.recovered.connect(self._on_recovered)
 
     @property
     def hidden_run_ids(self) -> frozenset[str]:
@@ -66,7 +55,7 @@ class RunDeletions(QObject):
         if not self._pending:
             return
         self._timer.start()
-        self._notices.offer(
+        self._services.notices.offer(
             f"Deleted {self._title()}.",
             "Undo",
             self.undo,
@@ -77,7 +66,7 @@ class RunDeletions(QObject):
 
     def undo(self) -> None:
         self._timer.stop()
-        self._notices.withdraw(_TOPIC)
+        self._services.notices.withdraw(_TOPIC)
         if self._pending:
             self._pending.clear()
             self.changed.emit()
@@ -86,8 +75,8 @@ class RunDeletions(QObject):
         """Does not block: a thread deletes the pending runs."""
         self._timer.stop()
         pending, self._pending = tuple(self._pending), {}
-        if pending and self._link.has_client:
-            self._deletion_thread = start_deletion_thread(self._link.client, pending)
+        if pending and self._services.link.has_client:
+            self._deletion_thread = start_deletion_thread(self._services.link.client, pending)
 
     def join(self, timeout_s: float) -> bool:
         thread = self._deletion_thread
@@ -96,13 +85,13 @@ class RunDeletions(QObject):
         return thread is None or not thread.is_alive()
 
     def _delete_pending(self) -> None:
-        self._notices.withdraw(_TOPIC)
-        if not self._link.is_ready:
+        self._services.notices.withdraw(_TOPIC)
+        if not self._services.link.is_ready:
             return  # retried after the reconnect
-        client, pending = self._link.client, tuple(self._pending)
+        client, pending = self._services.link.client, tuple(self._pending)
         self._pending.clear()
         self._deleting |= set(pending)
-        self._tasks.run(self, lambda: delete_runs(client, pending), self._on_done)
+        self._services.tasks.run(self, lambda: delete_runs(client, pending), self._on_done)
 
     def _on_recovered(self) -> None:
         if self._pending and not self._timer.isActive():
@@ -117,7 +106,7 @@ class RunDeletions(QObject):
         # Another window may have deleted some of them. The first error is enough.
         errors = [error for run_id, error in rejected.items() if self._runs.by_id(run_id)]
         for error in errors[:1]:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
 
     def _on_runs_changed(self, run_ids: set[str]) -> None:
         gone = {run_id for run_id in run_ids & self.hidden_run_ids if not self._runs.by_id(run_id)}

@@ -5,12 +5,11 @@ from collections.abc import ValuesView
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_feed import RunFeed
 from gym_gui.runtime.run_metadata import MAX_RECENT_RETURNS, fetch_recent_returns
 from gym_gui.runtime.tasks import Tasks
 from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_events import ArtifactPruned, ArtifactsAvailable, RunDeleted, RunEvent
 from mosaic.contract.run_states import LIVE_STATES, RunState
@@ -29,22 +28,14 @@ class RunsModel(QObject):
     changed = Signal(object)
     """The set of ids of changed and deleted runs; at most once per tick."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.is_listed = False
         """The runs have been listed at least once."""
-        self.sparklines = RunSparklines(link, tasks, self)
-        self._link = link
-        self._notices = notices
+        self.sparklines = RunSparklines(services.link, services.tasks, self)
+        self._services = services
         self._runs: dict[str, RunRecord] = {}
-        self._feed = RunFeed(link, tasks, ticker, self)
+        self._feed = RunFeed(services.link, services.tasks, services.ticker, self)
         self._feed.listed.connect(self._on_listed)
         self._feed.events_received.connect(self._on_events)
         self._feed.failed.connect(self._on_failed)
@@ -97,8 +88,8 @@ class RunsModel(QObject):
             self.run_changed.emit(run_id)
 
     def _on_failed(self, error: UserError) -> None:
-        if self._link.is_ready:
-            self._notices.post_error(error, "Try again", self.refresh)
+        if self._services.link.is_ready:
+            self._services.notices.post_error(error, "Try again", self.refresh)
 
     def _on_events(self, events: list[RunEvent]) -> None:
         newest: dict[str, RunEvent] = {event.run_id: event for event in events if event.run_id}

@@ -9,9 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.run_metadata import RunMetadata, fetch_run_metadata
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.manifest import ArtifactManifest
@@ -30,19 +29,12 @@ class SelectedRun(QObject):
     metadata_changed = Signal()
     """Configuration, manifest or history changed; also if another run is selected."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        runs: RunsModel,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.run_id = ""
         self.problem: UserError | None = None
         """Why its metadata could not be fetched."""
-        self._link = link
-        self._tasks = tasks
+        self._services = services
         self._runs = runs
         self._metadata: RunMetadata | None = None
         self._metadata_state: RunState | None = None
@@ -50,8 +42,8 @@ class SelectedRun(QObject):
         self._is_outdated = False
         runs.run_changed.connect(self._on_run_changed)
         runs.artifacts_changed.connect(self._on_artifacts_changed)
-        link.connected.connect(self.refresh)
-        link.recovered.connect(self.refresh)
+        services.link.connected.connect(self.refresh)
+        services.link.recovered.connect(self.refresh)
 
     def select(self, run_id: str) -> None:
         if run_id == self.run_id:
@@ -107,9 +99,14 @@ class SelectedRun(QObject):
         if self._is_fetching:
             self._is_outdated = True
             return
-        if not self.run_id or not self._link.has_client:
+        if not self.run_id or not self._services.link.has_client:
             return
-        client, home, run_id, run = self._link.client, self._link.home, self.run_id, self.run
+        client, home, run_id, run = (
+            self._services.link.client,
+            self._services.link.home,
+            self.run_id,
+            self.run,
+        )
         self._is_fetching, self._is_outdated = True, False
         self._metadata_state = run.state if run else None
 
@@ -122,7 +119,7 @@ class SelectedRun(QObject):
             if self._is_outdated or run_id != self.run_id:
                 self.refresh()
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: fetch_run_metadata(client, home, run_id),
             lambda metadata: on_answer(metadata, None),

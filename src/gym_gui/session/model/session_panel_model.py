@@ -9,7 +9,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.actors_model import ActorsModel, Mode, reason_of
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.session_service import (
     HUMAN,
     ActorDescriptor,
@@ -19,9 +19,6 @@ from gym_gui.runtime.session_service import (
     SessionService,
     SessionState,
 )
-from gym_gui.runtime.settings_store import TextSettings
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
 from gym_gui.session.feed.thumbnail_cache import ThumbnailCache
 from gym_gui.session.model.environment_choice import EnvironmentChoice
 from gym_gui.session.model.environments_model import EnvironmentsModel
@@ -103,17 +100,13 @@ class SessionPanelModel(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        notices: Notices,
-        settings: TextSettings,
+        services: Services,
         sessions: SessionService,
         thumbnails: ThumbnailCache,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._settings = settings
-        self._notices = notices
+        self._services = services
         self._sessions = sessions
         self._chosen_actor = ""
         self._announced_actor = ("", "")
@@ -125,13 +118,13 @@ class SessionPanelModel(QObject):
         self._was_taken_over = False
         self._state_at_request: SessionState | None = None
         """The session state when Play was pressed, until that state changes."""
-        self.choice = EnvironmentChoice(settings, self)
-        self.environments = EnvironmentsModel(link, tasks, thumbnails, self)
+        self.choice = EnvironmentChoice(services.settings, self)
+        self.environments = EnvironmentsModel(services.link, services.tasks, thumbnails, self)
         self.environments.set_recent(self.choice.recent)
-        self.actors = ActorsModel(link, tasks, self)
-        self.mode: Mode = _parse_mode(settings.text("session/mode"))
+        self.actors = ActorsModel(services.link, services.tasks, self)
+        self.mode: Mode = _parse_mode(services.settings.text("session/mode"))
         self.actors.set_mode(self.mode)
-        self.tab: DockTab = _parse_tab(settings.text(_TAB_KEY))
+        self.tab: DockTab = _parse_tab(services.settings.text(_TAB_KEY))
         self._agent_id = ""
         self._awaited_actor = ""
         self.activity = SessionActivity()
@@ -142,8 +135,8 @@ class SessionPanelModel(QObject):
         self.choice.speed_changed.connect(self._on_speed_changed)
         self.choice.seed_changed.connect(self._on_seed_changed)
         sessions.changed.connect(self._on_session_changed)
-        link.connected.connect(self.refresh_actors)
-        link.recovered.connect(self.refresh_actors)
+        services.link.connected.connect(self.refresh_actors)
+        services.link.recovered.connect(self.refresh_actors)
         self.refresh_actors()
 
     # The actor.
@@ -170,7 +163,7 @@ class SessionPanelModel(QObject):
         if mode == self.mode or mode not in MODES:
             return
         self.mode = _parse_mode(mode)
-        self._settings.set("session/mode", mode)
+        self._services.settings.set("session/mode", mode)
         self.actors.set_mode(self.mode)
         self._select_valid_actor()
         self.mode_changed.emit(mode)
@@ -179,9 +172,9 @@ class SessionPanelModel(QObject):
 
     def show_tab(self, tab: str) -> None:
         """*Train new* or *Use trained*; saved per agent."""
-        self._settings.set(_TAB_KEY, tab)
+        self._services.settings.set(_TAB_KEY, tab)
         if self._agent_id:
-            self._settings.set(f"{_TAB_KEY}/{self._agent_id}", tab)
+            self._services.settings.set(f"{_TAB_KEY}/{self._agent_id}", tab)
         if tab != self.tab:
             self.tab = _parse_tab(tab)
             self.tab_changed.emit(tab)
@@ -190,7 +183,7 @@ class SessionPanelModel(QObject):
     def set_agent(self, agent_id: str, *, is_chosen: bool) -> None:
         """Set the agent of the dock. If the user chose it, restore its saved tab."""
         self._agent_id = agent_id
-        saved = self._settings.text(f"{_TAB_KEY}/{agent_id}") if is_chosen else ""
+        saved = self._services.settings.text(f"{_TAB_KEY}/{agent_id}") if is_chosen else ""
         if saved:
             self.show_tab(saved)
 
@@ -200,10 +193,10 @@ class SessionPanelModel(QObject):
         if actor is None or actor_id == self._chosen_actor:
             return
         if not actor.is_available:
-            self._notices.post(reason_of(actor), tone="warning")
+            self._services.notices.post(reason_of(actor), tone="warning")
             return
         self._chosen_actor = actor_id
-        self._settings.set(f"session/actor/{self.choice.env_id}", actor_id)
+        self._services.settings.set(f"session/actor/{self.choice.env_id}", actor_id)
         self._announce_actor()
         self.changed.emit()
         self._update_running_session()
@@ -224,7 +217,9 @@ class SessionPanelModel(QObject):
         if not awaited or self.actors.problem is not None:
             return
         if self.actors.find(awaited) is None:
-            self._notices.post(f"{awaited} cannot act in {self.choice.env_id}.", tone="warning")
+            self._services.notices.post(
+                f"{awaited} cannot act in {self.choice.env_id}.", tone="warning"
+            )
         else:
             self.play_with(awaited)
 
@@ -259,7 +254,7 @@ class SessionPanelModel(QObject):
         try:
             request = self._request()
         except UserError as error:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
             return
         self.choice.record_played()
         self.environments.set_recent(self.choice.recent)
@@ -414,7 +409,7 @@ class SessionPanelModel(QObject):
 
     def _restore_actor(self) -> None:
         """Keep the previous actor until the daemon has listed the actors."""
-        saved = self._settings.text(f"session/actor/{self.choice.env_id}")
+        saved = self._services.settings.text(f"session/actor/{self.choice.env_id}")
         self._chosen_actor = saved or self._chosen_actor
 
     def _select_valid_actor(self) -> None:

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.daemon_settings import SecretInfo
 from mosaic.contract.errors import UserError
 
@@ -41,13 +39,9 @@ class SecretsModel(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, link: TrainerLink, tasks: Tasks, notices: Notices, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self.secrets: tuple[Secret, ...] = ()
         self.is_known = False
         """Whether the daemon has reported the keys."""
@@ -55,15 +49,15 @@ class SecretsModel(QObject):
         """Errors of rejected keys, by name."""
 
     def refresh(self) -> None:
-        if self._link.has_client:
-            client = self._link.client
-            self._tasks.run(self, client.secrets, self._show, lambda _: None)
+        if self._services.link.has_client:
+            client = self._services.link.client
+            self._services.tasks.run(self, client.secrets, self._show, lambda _: None)
 
     def set_secret(self, name: str, value: str) -> None:
         """Send a key to the daemon. The value is not stored here."""
-        client = self._link.client
+        client = self._services.link.client
         self.problems.pop(name, None)
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: client.set_secret(name, value),
             lambda info: self._on_done(f"{name} was saved.", info),
@@ -71,8 +65,8 @@ class SecretsModel(QObject):
         )
 
     def remove(self, name: str) -> None:
-        client = self._link.client
-        self._tasks.run(
+        client = self._services.link.client
+        self._services.tasks.run(
             self,
             lambda: client.remove_secret(name),
             lambda info: self._on_done(_removed(info), info),
@@ -90,7 +84,7 @@ class SecretsModel(QObject):
         self.changed.emit()
 
     def _on_done(self, message: str, _info: SecretInfo) -> None:
-        self._notices.post(message, tone="good")
+        self._services.notices.post(message, tone="good")
         self.refresh()
 
     def _on_failed(self, name: str, error: UserError) -> None:

@@ -5,15 +5,13 @@ Changes are saved immediately, and a notice offers to undo them.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.models.theme_model import ThemeChoice, ThemeModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import LinkState, TrainerLink, restart_daemon
+from gym_gui.runtime.trainer_link import LinkState, restart_daemon
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS, DaemonField, Number
 from gym_gui.settings.model.secrets_model import SecretsModel
 from mosaic.contract.daemon_settings import SettingsView
@@ -51,15 +49,6 @@ _STATES = {
 }
 
 
-class SettingsBackend(Protocol):
-    """The methods of the settings store that are used here."""
-
-    def text(self, key: str, default: str = "") -> str: ...
-    def number(self, key: str, default: int) -> int: ...
-    def flag(self, key: str, default: bool) -> bool: ...
-    def set(self, key: str, value: str | int | bool) -> None: ...
-
-
 class SettingsModel(QObject):
     """Created by `Models`. The constructor applies the saved theme."""
 
@@ -70,22 +59,14 @@ class SettingsModel(QObject):
     layout_reset_requested = Signal()
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        notices: Notices,
-        settings: SettingsBackend,
-        theme: ThemeModel,
-        parent: QObject | None = None,
+        self, services: Services, theme: ThemeModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.dashboards = EmbeddedChoice(settings, self)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
-        self._store = settings
+        self.dashboards = EmbeddedChoice(services.settings, self)
+        self._services = services
+        self._store = services.settings
         self._theme = theme
-        self.secrets = SecretsModel(link, tasks, notices, self)
+        self.secrets = SecretsModel(services, self)
         self.daemon: SettingsView | None = None
         self.retention: RetentionStatus | None = None
         self.problems: dict[str, str] = {}
@@ -93,26 +74,26 @@ class SettingsModel(QObject):
         self.is_restarting = False
         self.is_freeing = False
         for choice, _ in THEMES:
-            if settings.text(THEME_KEY) == choice:
+            if services.settings.text(THEME_KEY) == choice:
                 theme.choose(choice)
-        link.connected.connect(self.refresh)
-        link.recovered.connect(self.refresh)
-        link.changed.connect(self.changed)
+        services.link.connected.connect(self.refresh)
+        services.link.recovered.connect(self.refresh)
+        services.link.changed.connect(self.changed)
 
     def refresh(self) -> None:
         """Read the settings of the daemon."""
-        if not self._link.has_client:
+        if not self._services.link.has_client:
             return
-        client = self._link.client
-        self._tasks.run(self, client.settings, self._show_daemon, _ignore_error)
-        self._tasks.run(self, client.retention, self._show_retention, _ignore_error)
+        client = self._services.link.client
+        self._services.tasks.run(self, client.settings, self._show_daemon, _ignore_error)
+        self._services.tasks.run(self, client.retention, self._show_retention, _ignore_error)
         self.secrets.refresh()
 
     # Window settings.
 
     @property
     def home(self) -> Path:
-        return self._link.home.path
+        return self._services.link.home.path
 
     @property
     def theme_choice(self) -> ThemeChoice:
@@ -155,16 +136,16 @@ class SettingsModel(QObject):
 
     @property
     def is_ready(self) -> bool:
-        return self._link.is_ready
+        return self._services.link.is_ready
 
     @property
     def state_text(self) -> str:
         """State of the daemon as one or two words."""
-        return "restarting" if self.is_restarting else _STATES[self._link.state]
+        return "restarting" if self.is_restarting else _STATES[self._services.link.state]
 
     @property
     def health(self) -> DaemonHealth | None:
-        return self._link.health
+        return self._services.link.health
 
     def stored(self, name: str) -> Number | None:
         """The value in `settings.toml`; None for the default."""
@@ -173,12 +154,16 @@ class SettingsModel(QObject):
 
     def set_daemon_value(self, field: DaemonField, value: Number | str | None) -> None:
         """Save a daemon setting; None resets it to the default."""
-        if not self._accepts(field, value) or isinstance(value, str) or not self._link.has_client:
+        if (
+            not self._accepts(field, value)
+            or isinstance(value, str)
+            or not self._services.link.has_client
+        ):
             return
         before = self.stored(field.name)
         if self.daemon is None or value == before:
             return
-        client = self._link.client
+        client = self._services.link.client
 
         def saved(view: SettingsView) -> None:
             self._show_daemon(view)
@@ -188,9 +173,9 @@ class SettingsModel(QObject):
                 lambda: self.set_daemon_value(field, before),
                 " Takes effect after a daemon restart." if later else "",
             )
-            self._tasks.run(self, client.retention, self._show_retention, _ignore_error)
+            self._services.tasks.run(self, client.retention, self._show_retention, _ignore_error)
 
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: client.change_settings(**{field.name: value}),
             saved,
@@ -207,10 +192,10 @@ class SettingsModel(QObject):
 
     def restart_daemon(self) -> None:
         """Restart the daemon. Runs continue, and the window reconnects."""
-        home = self._link.home
+        home = self._services.link.home
         self.is_restarting = True
         self.changed.emit()
-        self._tasks.run(
+        self._services.tasks.run(
             self, lambda: restart_daemon(home), self._on_restarted, self._on_restart_failed
         )
 
@@ -218,10 +203,10 @@ class SettingsModel(QObject):
 
     def free_now(self) -> None:
         """Remove files above the limits. This cannot be undone."""
-        client = self._link.client
+        client = self._services.link.client
         self.is_freeing = True
         self.changed.emit()
-        self._tasks.run(
+        self._services.tasks.run(
             self, lambda: client.prune(dry_run=False), self._on_freed, self._on_free_failed
         )
 
@@ -236,7 +221,7 @@ class SettingsModel(QObject):
 
     def _saved(self, label: str, undo: Callable[[], None], more: str = "") -> None:
         self.changed.emit()
-        self._notices.offer(f"{label}: saved.{more}", "Undo", undo)
+        self._services.notices.offer(f"{label}: saved.{more}", "Undo", undo)
 
     def _show_daemon(self, view: SettingsView) -> None:
         self.daemon = view
@@ -252,24 +237,24 @@ class SettingsModel(QObject):
 
     def _on_restarted(self, _: None) -> None:
         self.is_restarting = False
-        self._notices.post("The daemon was restarted.", tone="good")
+        self._services.notices.post("The daemon was restarted.", tone="good")
         self.refresh()
         self.changed.emit()
 
     def _on_restart_failed(self, error: UserError) -> None:
         self.is_restarting = False
-        self._notices.post_error(error, "Try again", self.restart_daemon)
+        self._services.notices.post_error(error, "Try again", self.restart_daemon)
         self.changed.emit()
 
     def _on_freed(self, report: PruneReport) -> None:
         self.is_freeing = False
-        self._notices.post(f"{size_text(report.freed_bytes)} freed.", tone="good")
+        self._services.notices.post(f"{size_text(report.freed_bytes)} freed.", tone="good")
         self.refresh()
         self.changed.emit()
 
     def _on_free_failed(self, error: UserError) -> None:
         self.is_freeing = False
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
         self.changed.emit()
 
 

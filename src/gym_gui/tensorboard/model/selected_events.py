@@ -5,10 +5,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
+from gym_gui.runtime.models.services import Services
 from gym_gui.tensorboard.feed.event_folders import EventReader, EventSummary, exported_folder
 from gym_gui.tensorboard.model.event_tags_table import EventTagsTable
 from mosaic.contract.errors import UserError
@@ -22,12 +20,7 @@ class SelectedEvents(QObject):
     changed = Signal()
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        notices: Notices,
-        selected: SelectedRun,
-        parent: QObject | None = None,
+        self, services: Services, selected: SelectedRun, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.summary: EventSummary | None = None
@@ -35,9 +28,7 @@ class SelectedEvents(QObject):
         self.is_searching = False
         """The search for event files is not finished."""
         self.tags = EventTagsTable(self)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
+        self._services = services
         self._selected = selected
         self._reader: EventReader | None = None
         self._candidates: tuple[Path, ...] = ()
@@ -64,7 +55,7 @@ class SelectedEvents(QObject):
         candidates: tuple[Path, ...] = ()
         is_loading = bool(selected.run_id) and not selected.is_known and selected.problem is None
         if selected.run_id and not is_loading:
-            exported = exported_folder(self._link.home, selected.run_id)
+            exported = exported_folder(self._services.link.home, selected.run_id)
             folder, subfolder = selected.directory, selected.manifest.tensorboard_dir
             candidates = (folder / subfolder, exported) if folder and subfolder else (exported,)
         if candidates != self._candidates:
@@ -93,7 +84,7 @@ class SelectedEvents(QObject):
             self._reader = EventReader(self._candidates)
         reader = self._reader
         self._is_reading, self._is_outdated = True, False
-        self._tasks.run(
+        self._services.tasks.run(
             self, reader.read, lambda summary: self._on_read(reader, summary), self._on_failed
         )
 
@@ -112,7 +103,7 @@ class SelectedEvents(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._is_reading = self.is_searching = False
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
 
     def _show(self, summary: EventSummary | None) -> None:
         self.summary = summary

@@ -6,10 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_integer
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from gym_gui.tensorboard.feed.event_folders import export_run
 from mosaic.contract.errors import UserError
 from mosaic.contract.runs import RunRecord
@@ -27,25 +24,15 @@ class EventExport(QObject):
     done = Signal(str)
     """Id of the run whose event files were exported."""
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.run_id = ""
         """The run being exported; empty if there is none."""
         self.points = 0
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._notices = notices
+        self._services = services
         self._stop = threading.Event()
         self._written = 0
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     def why_not(self, run: RunRecord | None) -> str:
         """Empty if it can be exported."""
@@ -53,7 +40,7 @@ class EventExport(QObject):
             return NO_RUN
         if self.run_id:
             return "An export is already running."
-        if not self._link.has_client:
+        if not self._services.link.has_client:
             return "Not connected to the daemon yet."
         if not run.digest.metrics and not run.digest.episodes:
             return NO_DATA
@@ -62,10 +49,10 @@ class EventExport(QObject):
     def start(self, run: RunRecord) -> None:
         if self.why_not(run):
             return
-        client, home = self._link.client, self._link.home
+        client, home = self._services.link.client, self._services.link.home
         self.run_id, self.points, self._written = run.run_id, 0, 0
         stop = self._stop = threading.Event()
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: export_run(client, home, run, stop, self._count),
             lambda result: self._on_done(run, result[1].points, result[1].tags),
@@ -83,7 +70,7 @@ class EventExport(QObject):
         """On a thread."""
         if points - self._written >= _PROGRESS_INTERVAL:
             self._written = points
-            self._ticker.wake()
+            self._services.ticker.wake()
 
     def _on_tick(self) -> bool:
         if self.points == self._written or not self.run_id:
@@ -95,14 +82,14 @@ class EventExport(QObject):
     def _on_done(self, run: RunRecord, points: int, tags: int) -> None:
         self.run_id = ""
         counts = f"{format_integer(points)} points of {format_integer(tags)} curves"
-        self._notices.post(f"Exported {run_text.title_of(run)}: {counts}.", tone="good")
+        self._services.notices.post(f"Exported {run_text.title_of(run)}: {counts}.", tone="good")
         self.done.emit(run.run_id)
         self.changed.emit()
 
     def _on_failed(self, error: UserError) -> None:
         self.run_id = ""
         if self._stop.is_set():
-            self._notices.post(error.message)
+            self._services.notices.post(error.message)
         else:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
         self.changed.emit()

@@ -12,13 +12,9 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.embedded_choice import EmbeddedChoice
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.settings_store import TextSettings
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from gym_gui.tensorboard.feed.event_folders import check_folder, folder_of_run
 from gym_gui.tensorboard.feed.tensorboard_servers import (
     ServerState,
@@ -55,30 +51,24 @@ class TensorBoardModel(QObject):
 
     def __init__(
         self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
+        services: Services,
         selected: SelectedRun,
         runs: RunsModel,
-        settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.selected = selected
         self.runs = runs
-        self.events = SelectedEvents(link, tasks, notices, selected, self)
-        self.embedded = EmbeddedChoice(settings, self)
+        self.events = SelectedEvents(services, selected, self)
+        self.embedded = EmbeddedChoice(services.settings, self)
         self.missing_program: UserError | None = None
         """Why TensorBoard is not installed; None if it is."""
         self.program: TensorBoardProgram | None = None
         self.preparing = ""
         """Current preparation step, for display; empty if there is none."""
-        self.export = EventExport(link, tasks, ticker, notices, self)
-        self._link = link
-        self._tasks = tasks
-        self._notices = notices
-        self._servers = TensorBoardServers(ticker, self)
+        self.export = EventExport(services, self)
+        self._services = services
+        self._servers = TensorBoardServers(services.ticker, self)
         self._stop = threading.Event()
         self._requested: list[TensorBoardServer] = []
         self._servers.changed.connect(self._on_servers)
@@ -159,9 +149,9 @@ class TensorBoardModel(QObject):
     def open_runs(self, run_ids: Iterable[str]) -> None:
         """Open several runs in one TensorBoard; runs without event files are exported first."""
         requested = [run for run in map(self.runs.by_id, run_ids) if run is not None]
-        if not requested or not self._link.has_client or self.preparing:
+        if not requested or not self._services.link.has_client or self.preparing:
             return
-        client, home, stop = self._link.client, self._link.home, self._stop
+        client, home, stop = self._services.link.client, self._services.link.home, self._stop
         count = run_text.run_count(len(requested))
         self._set_preparing(f"Collecting event files of {count}…")
 
@@ -176,14 +166,14 @@ class TensorBoardModel(QObject):
                     problems.append(problem)
             return folders, problems
 
-        self._tasks.run(self, collect, self._on_collected, self._on_failed)
+        self._services.tasks.run(self, collect, self._on_collected, self._on_failed)
 
     def open_folder(self, folder: Path) -> None:
         """Open any folder that contains event files."""
         if self.preparing:
             return
         self._set_preparing(f"Reading {folder.name or folder}…")
-        self._tasks.run(
+        self._services.tasks.run(
             self,
             lambda: check_folder(folder.expanduser().absolute()),
             lambda checked: self._open({checked.name or str(checked): checked}),
@@ -212,8 +202,10 @@ class TensorBoardModel(QObject):
 
     def find_program(self) -> None:
         """Search again, because a bundle may have been installed or removed."""
-        home = self._link.home
-        self._tasks.run(self, lambda: find_tensorboard(home), self._on_program, self._on_no_program)
+        home = self._services.link.home
+        self._services.tasks.run(
+            self, lambda: find_tensorboard(home), self._on_program, self._on_no_program
+        )
 
     def close(self) -> None:
         """Stop all servers without waiting."""
@@ -238,14 +230,14 @@ class TensorBoardModel(QObject):
     def _on_collected(self, collected: tuple[dict[str, Path], list[UserError]]) -> None:
         folders, problems = collected
         for problem in problems[:1]:
-            self._notices.post_error(problem)
+            self._services.notices.post_error(problem)
         if folders:
             self._open(folders)
         else:
             self._set_preparing("")
 
     def _open(self, folders: Mapping[str, Path]) -> None:
-        home = self._link.home
+        home = self._services.link.home
         self._set_preparing("Searching for TensorBoard…")
 
         def start(program: TensorBoardProgram) -> None:
@@ -258,7 +250,7 @@ class TensorBoardModel(QObject):
                 self._requested.append(server)
             self.changed.emit()
 
-        self._tasks.run(self, lambda: find_tensorboard(home), start, self._on_absent)
+        self._services.tasks.run(self, lambda: find_tensorboard(home), start, self._on_absent)
 
     def _on_program(self, program: TensorBoardProgram) -> None:
         if program != self.program or self.missing_program:
@@ -275,7 +267,7 @@ class TensorBoardModel(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._set_preparing("")
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
 
     def _on_servers(self) -> None:
         for server in tuple(self._requested):

@@ -7,12 +7,12 @@ environment.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
+from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY, Settings
 from gym_gui.training.feed.launcher import (
     Launcher,
     make_preset,
@@ -61,14 +61,6 @@ _PROXY_MISSING = Problem(
 )
 
 
-class TrainingSettings(Protocol):
-    """The saved settings that the training dock uses; implemented by `SettingsStore`."""
-
-    def text(self, key: str, default: str = "") -> str: ...
-    def flag(self, key: str, default: bool) -> bool: ...
-    def set(self, key: str, value: str | bool) -> None: ...
-
-
 class TrainingForm(QObject):
     """UI thread only."""
 
@@ -87,7 +79,7 @@ class TrainingForm(QObject):
         catalog: TrainingCatalog,
         launcher: Launcher,
         notices: Notices,
-        settings: TrainingSettings,
+        settings: Settings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

@@ -11,16 +11,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from gym_gui.training.feed.launcher import Launched, Launcher
 from gym_gui.training.model.training_catalog import TrainingCatalog
 from gym_gui.training.model.training_draft import RUN_ONLY_FIELDS, without_defaults
 from gym_gui.training.model.training_fields import title_of
-from gym_gui.training.model.training_form import TrainingForm, TrainingSettings
+from gym_gui.training.model.training_form import TrainingForm
 from gym_gui.training.model.training_notes import TrainingNotes
 from gym_gui.training.model.training_problems import problems_in_error, problems_in_preflight
 from gym_gui.training.model.training_readiness import TrainingReadiness
@@ -45,27 +42,18 @@ class TrainingModel(QObject):
     disk_space_requested = Signal()
     environment_requested = Signal()
 
-    def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        settings: TrainingSettings,
-        runs: RunsModel,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, services: Services, runs: RunsModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._link = link
-        self._was_ready = link.is_ready
-        self._notices = notices
-        self._settings = settings
-        self._launcher = Launcher(link, tasks)
-        self.catalog = TrainingCatalog(link, tasks, self)
-        self.form = TrainingForm(self.catalog, self._launcher, notices, settings, self)
-        self.readiness = TrainingReadiness(self._launcher, ticker, notices, self)
+        self._services = services
+        self._was_ready = services.link.is_ready
+        self._launcher = Launcher(services.link, services.tasks)
+        self.catalog = TrainingCatalog(services.link, services.tasks, self)
+        self.form = TrainingForm(
+            self.catalog, self._launcher, services.notices, services.settings, self
+        )
+        self.readiness = TrainingReadiness(self._launcher, services.ticker, services.notices, self)
         self.notes = TrainingNotes(self._launcher, self)
-        self.run = TrainingRun(self._launcher, notices, settings, runs, self)
+        self.run = TrainingRun(self._launcher, services.notices, services.settings, runs, self)
         self.is_launching = False
         self.environment_problem = ""
         """Why the environment cannot be created with its settings."""
@@ -80,7 +68,7 @@ class TrainingModel(QObject):
         self.readiness.installed.connect(self.catalog.refresh)
         self.notes.changed.connect(self.state_changed)
         self.catalog.loaded.connect(self._duplicate_pending_run)
-        link.changed.connect(self._on_link)
+        services.link.changed.connect(self._on_link)
 
     def set_environment(
         self, env_id: str, env_kwargs: Mapping[str, Any], problem: str = ""
@@ -101,14 +89,14 @@ class TrainingModel(QObject):
         short = without_defaults(config)
         document = {name: short[name] for name in short if name not in RUN_ONLY_FIELDS}
         if document.get("mode", "train") != "train":
-            self._notices.post(f"{title} is not a training run and cannot be duplicated.")
+            self._services.notices.post(f"{title} is not a training run and cannot be duplicated.")
             return
         if not self.form.apply_document(document):
             return
         applied = {name: value for name, value in document.items() if not name.startswith("env_")}
         text = json.dumps(applied, indent=2, ensure_ascii=False)
         self.notes.add(f"Draft from {title}", text)
-        self._notices.post(f"Loaded the settings of {title}.", tone="good")
+        self._services.notices.post(f"Loaded the settings of {title}.", tone="good")
 
     def _duplicate_pending_run(self) -> None:
         if self._pending_run is not None and self.catalog.is_known:
@@ -125,7 +113,7 @@ class TrainingModel(QObject):
         """Why nothing can be launched now; empty: Launch is possible."""
         if not self._launcher.is_connected:
             return "Connecting to the daemon."
-        if not self._link.is_ready:
+        if not self._services.link.is_ready:
             return "The daemon does not answer. Reconnecting."
         agent = self.form.agent
         if agent is None:
@@ -156,7 +144,7 @@ class TrainingModel(QObject):
 
     @property
     def needs_consent(self) -> bool:
-        return not self._settings.flag(f"{_ALLOWED_KEY}/{self.form.target.worker}", False)
+        return not self._services.settings.flag(f"{_ALLOWED_KEY}/{self.form.target.worker}", False)
 
     def launch(self) -> None:
         """Submit the run without blocking. The first run of a worker requires consent."""
@@ -179,7 +167,7 @@ class TrainingModel(QObject):
         )
 
     def allow_and_launch(self) -> None:
-        self._settings.set(f"{_ALLOWED_KEY}/{self.form.target.worker}", True)
+        self._services.settings.set(f"{_ALLOWED_KEY}/{self.form.target.worker}", True)
         self.is_consent_requested = False
         self.launch()
 
@@ -206,9 +194,9 @@ class TrainingModel(QObject):
         return not any(thread.is_alive() for thread in self.threads)
 
     def _on_link(self) -> None:
-        if self._link.is_ready == self._was_ready:
+        if self._services.link.is_ready == self._was_ready:
             return
-        self._was_ready = self._link.is_ready
+        self._was_ready = self._services.link.is_ready
         if self._was_ready:
             self.readiness.check_again()  # It may be another daemon.
         self.state_changed.emit()
@@ -237,12 +225,12 @@ class TrainingModel(QObject):
         self.state_changed.emit()
         self.launched.emit(launched.run.run_id)
         if launched.problem is not None:
-            self._notices.post_error(launched.problem)
+            self._services.notices.post_error(launched.problem)
 
     def _on_launch_failed(self, error: UserError) -> None:
         self.is_launching = False
         self._on_rejected(error)
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
         self.state_changed.emit()
 
     def run_remedy(self, action: str, argument: str) -> None:

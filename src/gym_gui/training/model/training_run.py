@@ -11,8 +11,8 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_decimal, format_rate
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.settings_store import Settings
 from gym_gui.training.feed.launcher import Launcher
-from gym_gui.training.model.training_form import TrainingSettings
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_clock
 from mosaic.contract.run_states import RunState
@@ -32,7 +32,7 @@ class TrainingRun(QObject):
         self,
         launcher: Launcher,
         notices: Notices,
-        settings: TrainingSettings,
+        settings: Settings,
         runs: RunsModel,
         parent: QObject | None = None,
     ) -> None:

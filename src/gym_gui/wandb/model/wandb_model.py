@@ -9,11 +9,8 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.file_poller import FilePoller
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.selected_run import SelectedRun
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from gym_gui.runtime.ui_ticker import UiTicker
+from gym_gui.runtime.models.services import Services
 from gym_gui.wandb.feed.wandb_connection import (
     ConnectionReport,
     probe,
@@ -37,13 +34,7 @@ class WandbModel(QObject):
     changed = Signal()
 
     def __init__(
-        self,
-        link: TrainerLink,
-        tasks: Tasks,
-        ticker: UiTicker,
-        notices: Notices,
-        selected: SelectedRun,
-        parent: QObject | None = None,
+        self, services: Services, selected: SelectedRun, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.summary = WandbValues(("key", "last value"), self)
@@ -52,24 +43,21 @@ class WandbModel(QObject):
         """None until the daemon reports it."""
         self.report: ConnectionReport | None = None
         self.is_testing = False
-        self._link = link
-        self._tasks = tasks
-        self._ticker = ticker
-        self._notices = notices
+        self._services = services
         self._selected = selected
         self._is_visible = False
         self._is_dirty = True
         self._runs: tuple[LocalRun, ...] | None = None
         """None before the first poll."""
         self._selected_folder = ""
-        self._watch = FilePoller("wandb files", watch_wandb, ticker.wake)
+        self._watch = FilePoller("wandb files", watch_wandb, services.ticker.wake)
         self._location: WandbLocation | None = None
         self._watched: WandbLocation | None = None
         self._published: tuple[str, Phase, bool] | None = None
         selected.changed.connect(self._on_run)
         selected.metadata_changed.connect(self._on_metadata_changed)
-        link.connected.connect(self.refresh_key)
-        ticker.subscribe(self, self._on_tick)
+        services.link.connected.connect(self.refresh_key)
+        services.ticker.subscribe(self, self._on_tick)
         self._on_run()
 
     # State.
@@ -161,7 +149,7 @@ class WandbModel(QObject):
         self.is_testing, self.report = True, None
         self.changed.emit()
         server, proxy = server_address(), proxy_address(self._configured_proxy)
-        self._tasks.run(self, lambda: probe(server, proxy), self._on_report)
+        self._services.tasks.run(self, lambda: probe(server, proxy), self._on_report)
 
     def set_page_visible(self, is_visible: bool) -> None:
         """Files are polled only while the page is visible."""
@@ -171,13 +159,13 @@ class WandbModel(QObject):
             if is_visible:
                 self.refresh_key()
             self._is_dirty = True
-            self._ticker.wake()
+            self._services.ticker.wake()
 
     def refresh_key(self) -> None:
         """Whether a key is set; never the key itself."""
-        if self._link.has_client:
-            client = self._link.client
-            self._tasks.run(self, client.secrets, self._on_secrets, lambda _: None)
+        if self._services.link.has_client:
+            client = self._services.link.client
+            self._services.tasks.run(self, client.secrets, self._on_secrets, lambda _: None)
 
     def close(self) -> None:
         self._watch.close()
@@ -192,7 +180,7 @@ class WandbModel(QObject):
         self._on_run()
         self._watch.poll_now()
         self._is_dirty = True
-        self._ticker.wake()
+        self._services.ticker.wake()
 
     def _on_run(self) -> None:
         location = self._current_location()
@@ -208,7 +196,7 @@ class WandbModel(QObject):
         if state != self._published:  # not for every metric of an active run
             self._published = state
             self._is_dirty = True
-            self._ticker.wake()
+            self._services.ticker.wake()
 
     def _current_location(self) -> WandbLocation | None:
         directory = self._selected.directory
@@ -221,7 +209,7 @@ class WandbModel(QObject):
         bundle = details.bundle.path if details and details.bundle else ""
         return WandbLocation(
             folders=(directory / "wandb", *sorted(elsewhere)),
-            python=self._link.home.path / bundle / "bin" / "python" if bundle else None,
+            python=self._services.link.home.path / bundle / "bin" / "python" if bundle else None,
             proxy=self._configured_proxy,
         )
 
@@ -237,7 +225,7 @@ class WandbModel(QObject):
             if update.target != self._location:
                 continue
             if update.error is not None:
-                self._notices.post_error(update.error)
+                self._services.notices.post_error(update.error)
             if update.found is not None:
                 self._runs = update.found
             elif self._runs is None:
@@ -258,7 +246,9 @@ class WandbModel(QObject):
     def _on_report(self, report: ConnectionReport) -> None:
         self.is_testing, self.report = False, report
         if not self._is_visible:
-            self._notices.post(f"{report.summary}.", tone="good" if report.is_reached else "bad")
+            self._services.notices.post(
+                f"{report.summary}.", tone="good" if report.is_reached else "bad"
+            )
         self.changed.emit()
 
     def _on_secrets(self, secrets: tuple[SecretInfo, ...]) -> None:
