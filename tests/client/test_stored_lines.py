@@ -5,7 +5,7 @@ import zstandard
 
 from mosaic.client.errors import RunReferenceError
 from mosaic.client.run_reference import find_run
-from mosaic.client.stored_lines import (
+from mosaic.client.telemetry_api import (
     LineCursor,
     LineSplitter,
     TimestampConverter,

@@ -1,22 +1,28 @@
-"""ExportJob: an export that runs in the background on its own thread."""
+"""ExportJob: an export that runs in the background on its own thread.
+
+Videos are written by `video`, JSON lines in the format of the telemetry protocol by this module.
+"""
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from mosaic.contract import numbers
 from mosaic.contract.errors import UserError
+from mosaic.contract.events import StepRecord
 from mosaic.replay.cancellation import Cancellation, CancelledError
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest, ExportResult
-from mosaic.replay.export.export_task import EpisodeSource, ExportTask
-from mosaic.replay.export.jsonl import write_jsonl
+from mosaic.replay.export.export_task import EpisodeSource, ExportTask, count_steps
 from mosaic.replay.export.target_file import write_atomically
 from mosaic.replay.export.video import write_video
 
 _log = logging.getLogger(__name__)
+
+_STEPS_PER_REPORT = 256
 
 
 class ExportState(msgspec.Struct, kw_only=True, frozen=True):
@@ -108,7 +114,7 @@ class ExportJob:
 
     def _write(self, path: Path) -> ExportResult:
         is_jsonl = self._task.request.format is ExportFormat.JSONL
-        return (write_jsonl if is_jsonl else write_video)(self._task, path)
+        return (_write_jsonl if is_jsonl else write_video)(self._task, path)
 
     def _change(self, **changes: object) -> None:
         self._state = msgspec.structs.replace(self._state, **changes)
@@ -121,3 +127,41 @@ def _internal_error(error: Exception) -> UserError:
         remedy="Try again; if it fails again, please report it.",
         code="C185",
     )
+
+
+def _write_jsonl(task: ExportTask, path: Path) -> ExportResult:
+    """Write the selected steps to `path`. Raises `UserError`.
+
+    The lines `environment` and `episode_start` come first, then a `step` for each step, then the
+    `episode` line if the range includes the last step.
+    """
+    lines = 0
+    with path.open("wb") as file:
+        for line in _iterate_lines(task):
+            file.write(line + b"\n")
+            lines += 1
+    return ExportResult(path=task.request.target, size_bytes=path.stat().st_size, lines=lines)
+
+
+def _iterate_lines(task: ExportTask) -> Iterator[bytes]:
+    details = task.details()
+    end = count_steps(details)
+    steps = task.request.select_steps(end)
+    if details.environment_json:
+        yield details.environment_json
+    if details.start_json:
+        yield details.start_json
+    for step in task.steps(steps.start, steps.stop):
+        yield _encode(step)
+        done = step.step + 1 - steps.start
+        if done % _STEPS_PER_REPORT == 0:
+            task.cancellation.check()
+            task.on_progress(done, len(steps))
+    if details.end_json and steps.stop == end:
+        yield details.end_json
+    task.cancellation.check()
+    task.on_progress(len(steps), len(steps))
+
+
+def _encode(step: StepRecord) -> bytes:
+    return msgspec.json.encode(numbers.to_wire(msgspec.to_builtins(step)))

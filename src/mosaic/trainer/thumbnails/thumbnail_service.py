@@ -1,6 +1,6 @@
 """ThumbnailService: renders one environment after the other in one process, which ends when idle.
 
-Used by `service/thumbnails.py`. Event loop only.
+Used by `service/frames.py`. Event loop only.
 """
 
 import asyncio
