@@ -129,13 +129,13 @@ def test_folder_without_permissions(tmp_path: Path) -> None:
     assert caught.value.code == "C181"
 
 
-_WITH_LITTLE_ROOM = """
+_WITH_SIZE_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
 from mosaic.replay.export.export_job import ExportJob
 from mosaic.replay.export.export_request import ExportFormat, ExportRequest
 from mosaic.contract.errors import UserError
-from tests.replay.stand_in import StandInClient, drawn
+from tests.replay.stand_in import StandInClient
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
@@ -153,7 +153,7 @@ except UserError as error:
 def test_full_disk(tmp_path: Path, kind: ExportFormat) -> None:
     """It is reported, and the temporary file is removed."""
     done = subprocess.run(
-        [sys.executable, "-c", _WITH_LITTLE_ROOM, str(tmp_path / "out"), kind],
+        [sys.executable, "-c", _WITH_SIZE_LIMIT, str(tmp_path / "out"), kind],
         capture_output=True,
         text=True,
         check=False,
