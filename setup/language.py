@@ -55,7 +55,7 @@ TEXT_PATTERNS = {
     r"told|tells?|telling": "report, log or distinguish",
     r"wish(es)?|deeds?|papers": "request, action or metadata",
     r"tak(es?|ing)\s+in(?!\s+(a|the|each|order)\b)": "import, read or include",
-    r"the\s+\w+\s+there\s+(are|is)": "the list itself, without `there are`",
+    r"the\s+\w+\s+there\s+(are|is)(?=\s*([.,;:|]|$))": "the list itself, without `there are`",
     r"of\s+late": "recent",
     r"anew|whoever|nobody|somebody": "again, or the actual subject",
     r"go(es)?\s+on": "continue",

@@ -48,9 +48,9 @@ def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
     """A spelling that is not understood is rejected, and nothing is written."""
     text = 'host = """\nport = 1\n"""\nport = 2\n'
     path.write_text(text)
-    with pytest.raises(UserError) as refusal:
+    with pytest.raises(UserError) as error:
         SettingsFile(path).change({"port": 3})
-    assert refusal.value.code == "T466"
+    assert error.value.code == "T466"
     assert path.read_text() == text
 
 
@@ -73,9 +73,9 @@ def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
     file = SettingsFile(path)
     path.write_text(f"{wrong}\n")
     for ask in (file.stored, file.pending, lambda: file.change({"max_runs": 3})):
-        with pytest.raises(UserError) as told:
+        with pytest.raises(UserError) as message:
             ask()
-        assert told.value.code in ("T301", "T466")
+        assert message.value.code in ("T301", "T466")
     assert path.read_text() == f"{wrong}\n"
 
 

@@ -92,8 +92,8 @@ def test_a_folder_without_events_is_not_tensorboard(run: RunDirectory) -> None:
     assert scan_artifacts(run, [Artifact(kind="tensorboard", path=".")]).tensorboard_dir == "."
 
 
-def test_what_is_announced_adds_what_no_file_says(run: RunDirectory) -> None:
-    """Meta, addresses, and files elsewhere in the run's directory come from artifact lines."""
+def test_artifact_lines_add_metadata(run: RunDirectory) -> None:
+    """Metadata, URLs, and files elsewhere in the run directory."""
     put(run, "checkpoints/a.pt", b"123")
     put(run, "checkpoints/a.meta.json", b'{"step": 1, "by": "file"}')
     put(run, "results/table.json", b"{}")
@@ -143,7 +143,7 @@ def test_a_checkpoint_may_be_a_folder(run: RunDirectory) -> None:
 
 
 def test_a_file_still_being_written_is_not_listed(run: RunDirectory) -> None:
-    """Nobody loads half a checkpoint."""
+    """So that no incomplete checkpoint is loaded."""
     for name in (".partial-a.pt", "a.pt.tmp", "b.part", "c.pt~"):
         put(run, f"checkpoints/{name}")
     put(run, "checkpoints/.tmp-folder/a.pt")
@@ -287,7 +287,7 @@ def test_a_manifest_of_ten_thousand_files_is_written_and_read(run: RunDirectory)
 
 
 def test_a_manifest_over_its_limit_is_rejected() -> None:
-    """A reader does not take in whatever size it is given."""
+    """Readers limit the size."""
     with pytest.raises(ManifestError, match="larger than 16 MiB"):
         decode_manifest(b"{}" + b" " * MAX_MANIFEST_BYTES)
     with pytest.raises(ManifestError, match="not JSON"):

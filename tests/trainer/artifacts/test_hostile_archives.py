@@ -158,9 +158,9 @@ def test_names_outside_of_the_run(refused: Callable[..., str], name: str) -> Non
 )
 def test_links_and_devices(refused: Callable[..., str], kind: bytes, link: str) -> None:
     """Nothing but ordinary files is unpacked, and the member is named."""
-    words = refused(archive_with(special(f"{RUN_ID}/telemetry.jsonl", kind, link)))
-    assert "telemetry.jsonl" in words
-    assert "not a file" in words
+    expected = refused(archive_with(special(f"{RUN_ID}/telemetry.jsonl", kind, link)))
+    assert "telemetry.jsonl" in expected
+    assert "not a file" in expected
 
 
 def test_a_link_first_and_a_file_behind_it(refused: Callable[..., str], tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_cut_off_anywhere(full_run: RunDirectory, tmp_path: Path) -> None:
 
 
 def test_truncated_between_members(refused: Callable[..., str]) -> None:
-    """A complete gzip file around half an archive is told from a whole one."""
+    """A complete gzip file with an incomplete archive is detected."""
     assert "truncated" in refused(gzip.compress(tar(header(), config())))
     whole = tar(header(), config(), (f"{RUN_ID}/a", bytes(2000)))
     assert "truncated" in refused(gzip.compress(whole[:4000]))

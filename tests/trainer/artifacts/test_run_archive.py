@@ -163,7 +163,7 @@ def test_what_belongs_to_processes_or_is_secret_stays(full_run: RunDirectory) ->
 
 def test_secrets_are_overwritten(full_run: RunDirectory) -> None:
     """A key that a worker printed does not leave the machine, and no size changes."""
-    secret = "wandb-0123456789abcdef"  # noqa: S105 - nobody's
+    secret = "wandb-0123456789abcdef"  # noqa: S105 - not a real secret
     line = f"key={secret}\n".encode()
     log = b"x" * (PART_BYTES - 10) + line + b"y" * PART_BYTES + line
     full_run.worker_log.write_bytes(log)
@@ -387,7 +387,7 @@ def test_gzip_is_what_it_is(full_run: RunDirectory) -> None:
 
 def test_a_store_made_of_a_secret_stays_here(full_run: RunDirectory, elsewhere: Home) -> None:
     """It holds the secret compressed; elsewhere it is made again from the masked spool."""
-    secret = "wandb-0123456789abcdef"  # noqa: S105 - nobody's
+    secret = "wandb-0123456789abcdef"  # noqa: S105 - not a real secret
     with full_run.spool.open("a") as spool:
         spool.write(json.dumps({**STEP, "step": 0, "info": {"key": secret}}) + "\n")
     with TelemetryService(full_run) as service:
@@ -406,8 +406,8 @@ def test_a_store_made_of_a_secret_stays_here(full_run: RunDirectory, elsewhere: 
         assert len(list(reader.rejects())) == 1
 
 
-def test_a_store_of_which_the_spool_is_gone_stays_here(full_run: RunDirectory) -> None:
-    """Nobody could say whether a secret is in it."""
+def test_a_store_without_its_spool_is_not_exported(full_run: RunDirectory) -> None:
+    """It cannot be checked for secrets."""
     full_run.spool.unlink()
     assert f"{full_run.run_id}/telemetry.db" not in members(export_run(full_run, secrets=[KEY]))
     assert f"{full_run.run_id}/telemetry.db" in members(export_run(full_run))

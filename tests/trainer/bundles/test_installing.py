@@ -130,22 +130,22 @@ def test_a_cancelled_installation_is_gone(workshop: Workshop, slow: SlowPackage)
     assert workshop.environments() == []
 
 
-def test_two_who_want_the_same_bundle_share_it(workshop: Workshop, slow: SlowPackage) -> None:
+def test_concurrent_installations_share_one_bundle(workshop: Workshop, slow: SlowPackage) -> None:
     """One installs, the other waits with progress, and both get the same environment."""
     workshop.add_worker(requires=f"{slow.path}\n")
-    told = threading.Event()
+    messages = threading.Event()
 
-    def wait_told(progress: InstallProgress) -> None:
+    def wait_for_message(progress: InstallProgress) -> None:
         workshop.progress.append(progress)
         if progress.phase == "waiting" and "Another run" in progress.message:
-            told.set()
+            messages.set()
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(workshop.store.prepare, "lake", None)
         eventually(lambda: slow.builders or first.done())
         other = workshop.another_store()
-        second = pool.submit(other.prepare, "lake", None, on_progress=wait_told)
-        eventually(lambda: told.is_set() or second.done())
+        second = pool.submit(other.prepare, "lake", None, on_progress=wait_for_message)
+        eventually(lambda: messages.is_set() or second.done())
         slow.let_go()
         assert first.result() == second.result()
     assert workshop.phases == ["waiting"]
@@ -156,7 +156,7 @@ def test_a_killed_installer_is_started_over(workshop: Workshop, slow: SlowPackag
     """After kill -9 the next one ends the orphaned pip, cleans up and installs."""
     workshop.add_worker(requires=f"{slow.path}\n")
     installer = subprocess.Popen(
-        [sys.executable, "-m", "tests.trainer.bundles.install_and_say", workshop.folder],
+        [sys.executable, "-m", "tests.trainer.bundles.install_in_process", workshop.folder],
         cwd=REPOSITORY,
     )
     with installer:
@@ -189,7 +189,7 @@ def test_extras_make_an_environment_of_their_own(workshop: Workshop) -> None:
 
 
 def test_an_environment_with_more_extras_serves_too(workshop: Workshop) -> None:
-    """Whoever has installed every extra needs no second environment without them."""
+    """With every extra installed, no second environment is needed."""
     workshop.add_worker()
     (workshop.requirements / "lake.winter.txt").write_text("ice\n")
     winter = workshop.store.install("lake", ["winter"])

@@ -29,7 +29,7 @@ def extras(available: tuple[str, ...] = AVAILABLE, **fields: Any) -> tuple[str, 
     ],
 )
 def test_the_familys_extra_comes_with_the_environment(env_id: str, extra: str) -> None:
-    """Whoever chooses a game gets its emulator."""
+    """The extra of an Atari game includes its emulator."""
     assert extras(env_id=env_id) == (extra,)
 
 
@@ -39,8 +39,8 @@ def test_no_unneeded_extra_is_added() -> None:
     assert extras(env_id="my_module:Own-v0") == ()
 
 
-def test_what_is_asked_for_stays() -> None:
-    """And is added to, for tracking and videos and the hub."""
+def test_requested_extras_stay() -> None:
+    """Those for tracking, videos and the hub are added."""
     artifacts = {"wandb": {"enabled": True}, "video": {"enabled": True}}
     found = extras(
         artifacts=artifacts, params={"upload_model": True}, bundle={"extras": ["minigrid"]}

@@ -36,8 +36,8 @@ def test_failures_are_explained(output: str, sentence: str, code: str) -> None:
 
 def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
     """Packages are counted while they are collected, bytes while one comes in, then folders."""
-    told: list[InstallProgress] = []
-    progress = PipProgress(2, told.append)
+    reports: list[InstallProgress] = []
+    progress = PipProgress(2, reports.append)
     for line in (
         "Looking in links: /wheels",
         "Collecting torch==2.9",
@@ -50,7 +50,7 @@ def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
     (tmp_path / "numpy-2.dist-info").mkdir()
     progress.poll(tmp_path)
     progress.poll(tmp_path)
-    assert [(each.phase, each.done, each.total, each.message) for each in told] == [
+    assert [(each.phase, each.done, each.total, each.message) for each in reports] == [
         ("downloading", 0, 2, "Collecting torch==2.9"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (200.0 MB)"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (50 of 200 MB)"),

@@ -1,4 +1,4 @@
-"""Packages for pip that need no network: wheels, and one that builds for as long as it is told."""
+"""Packages for pip that need no network: wheels, and one that builds for a given time."""
 
 import zipfile
 from pathlib import Path

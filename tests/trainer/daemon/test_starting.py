@@ -36,11 +36,11 @@ def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
 def test_a_second_daemon_on_one_home_is_rejected(daemon: DaemonUnderTest) -> None:
     """It says which process and address have the home, and leaves the first one in peace."""
     second = DaemonUnderTest(daemon.folder)
-    told = second.start_error()
-    assert str(daemon.pid) in told["message"]
-    assert daemon.address.rpartition("/")[2] in told["message"]
-    assert "daemon stop" in told["remedy"]
-    assert told["code"] == "T382"
+    error = second.start_error()
+    assert str(daemon.pid) in error["message"]
+    assert daemon.address.rpartition("/")[2] in error["message"]
+    assert "daemon stop" in error["remedy"]
+    assert error["code"] == "T382"
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
     assert Endpoint.read(daemon.home.endpoint) is not None
 
@@ -118,17 +118,17 @@ def taken_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, taken_port: int) -> None:
+def test_a_requested_port_in_use(tmp_path: Path, taken_port: int) -> None:
     """Rejected with the port and a remedy; no other port is chosen."""
     daemon = DaemonUnderTest(tmp_path)
-    told = daemon.start_error(port=str(taken_port))
-    assert str(taken_port) in told["message"]
-    assert "--port" in told["remedy"]
+    error = daemon.start_error(port=str(taken_port))
+    assert str(taken_port) in error["message"]
+    assert "--port" in error["remedy"]
     assert not daemon.home.endpoint.exists()
 
 
-def test_the_usual_port_is_taken(tmp_path: Path) -> None:
-    """Without a wish, it listens on a free port instead; clients find it in the endpoint file."""
+def test_the_default_port_in_use(tmp_path: Path) -> None:
+    """A free port is used instead; clients find it in the endpoint file."""
     try:
         occupier: socket.socket | None = socket.create_server(("127.0.0.1", DEFAULT_PORT))
     except OSError:
@@ -147,9 +147,9 @@ def test_the_usual_port_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
 def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
     """Without TLS the token could be read on the way, so it does not even begin."""
-    told = DaemonUnderTest(tmp_path).start_error("--host", host)
-    assert "TLS" in told["message"]
-    assert "--tls-certificate" in told["remedy"]
+    error = DaemonUnderTest(tmp_path).start_error("--host", host)
+    assert "TLS" in error["message"]
+    assert "--tls-certificate" in error["remedy"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "::1"])
@@ -178,18 +178,18 @@ def test_invalid_settings_are_reported(tmp_path: Path) -> None:
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.trainer.mkdir(parents=True)
     daemon.home.settings.write_text("max_runs = 0\n")
-    told = daemon.start_error()
-    assert "max_runs" in told["message"]
-    assert told["code"] == "T301"
+    error = daemon.start_error()
+    assert "max_runs" in error["message"]
+    assert error["code"] == "T301"
 
 
 def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
     """A file where the home should be is named, with the way out."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.path.write_text("not a folder")
-    told = daemon.start_error()
-    assert str(daemon.home.path) in told["message"]
-    assert "--home" in told["remedy"]
+    error = daemon.start_error()
+    assert str(daemon.home.path) in error["message"]
+    assert "--home" in error["remedy"]
 
 
 def test_in_the_foreground_it_logs_to_stderr(tmp_path: Path) -> None:
@@ -200,10 +200,10 @@ def test_in_the_foreground_it_logs_to_stderr(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert process.stderr is not None
-    with process.stderr as said:
-        first = said.readline().decode()
+    with process.stderr as stderr:
+        first = stderr.readline().decode()
         process.terminate()
-        rest = said.read().decode()
+        rest = stderr.read().decode()
     assert process.wait(60) == 0
     assert "T395" in first
     assert "T396" in rest

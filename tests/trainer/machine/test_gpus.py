@@ -78,8 +78,8 @@ def test_a_gpu_without_memory_of_its_own_counts(fake: FakeMachine) -> None:
     assert fake.machine().gpus() == (Gpu(0, "NVIDIA GB10", 0, "GPU-cccc"),)
 
 
-def test_the_driver_is_asked_once_a_minute(fake: FakeMachine) -> None:
-    """Looking again and again costs nothing; a GPU that vanished is noticed after a minute."""
+def test_the_driver_is_queried_once_a_minute(fake: FakeMachine) -> None:
+    """Repeated queries cost nothing; a removed GPU is noticed after a minute."""
     fake.put_nvidia_smi(TWO)
     machine = fake.machine()
     assert len(machine.gpus()) == 2

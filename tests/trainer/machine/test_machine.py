@@ -66,7 +66,7 @@ def test_the_first_version_of_control_groups_limits_too(fake: FakeMachine) -> No
 
 
 def test_memory_is_what_the_machine_has(fake: FakeMachine) -> None:
-    """Without a limit it is all of it; what is available now is told apart."""
+    """Without a limit the total memory; available memory is separate."""
     fake.put("proc/meminfo", MEMINFO)
     assert fake.machine().memory_mb() == 16000
     assert fake.machine().available_memory_mb() == 8000

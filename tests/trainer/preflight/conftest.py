@@ -43,10 +43,10 @@ def descriptor(**fields: Any) -> WorkerDescriptor:
     return decode_descriptor(json.dumps(document | fields).encode())
 
 
-def candidate(asked: TrainRunConfig | None = None, **described: Any) -> Candidate:
+def candidate(requested: TrainRunConfig | None = None, **described: Any) -> Candidate:
     """The toy worker's run, for checks that look at nothing else."""
     manifest = WorkerManifest(id=WORKER, label="Toy", module=WORKER, bundle="toy_bundle")
-    return Candidate(asked or config(), manifest, descriptor(**described))
+    return Candidate(requested or config(), manifest, descriptor(**described))
 
 
 def only(items: Iterator[PreflightItem]) -> PreflightItem:
@@ -97,7 +97,7 @@ class Bench:
         (code / "__main__.py").write_text(f"import sys\n{describe}\n{main}\n")
 
     def report(
-        self, asked: TrainRunConfig | None = None, settings: DaemonSettings | None = None
+        self, requested: TrainRunConfig | None = None, settings: DaemonSettings | None = None
     ) -> PreflightReport:
         preflight = Preflight(
             self.home,
@@ -109,7 +109,7 @@ class Bench:
             settings or DaemonSettings(cpus=8),
             environ=self.environ,
         )
-        return preflight.report(asked or config())
+        return preflight.report(requested or config())
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_without_a_number_of_steps_it_is_as_before() -> None:
 
 
 def test_speed_is_the_median_and_memory_the_peak() -> None:
-    """Runs that did not tell are left out."""
+    """Runs without a report are omitted."""
     runs = [earlier(1, 1, 100.0, 5), earlier(1, 1, 300.0, 9), earlier(1, 1, 200.0), earlier(1, 0)]
     expectation = expect(None, "all", runs, [])
     assert (expectation.sps, expectation.memory_bytes, expectation.runs) == (200.0, 9, 4)

@@ -16,15 +16,15 @@ CUDA = {"name": "cuda", "type": "bool", "default": True}
 DEVICE = {"name": "device", "type": "choice", "default": "auto", "choices": ["auto", "cpu"]}
 
 
-def look(
-    fake: FakeMachine, need: str, gpus: int = 0, there: int = 0, **asked: Any
+def run_check(
+    fake: FakeMachine, need: str, gpus: int = 0, there: int = 0, **requested: Any
 ) -> list[PreflightItem]:
-    parameters = asked.pop("parameters", [])
+    parameters = requested.pop("parameters", [])
     if there:
         lines = "\n".join(f"echo '{n}, A100, 40960, GPU-{n}'" for n in range(there))
         fake.put_nvidia_smi(lines)
     algorithm = {"id": "ppo", "gpu": need, "parameters": parameters}
-    run = config(resources={"gpus": gpus}, **asked)
+    run = config(resources={"gpus": gpus}, **requested)
     return list(check_gpu(candidate(run, algorithms=[algorithm]), fake.machine()))
 
 
@@ -44,27 +44,27 @@ def look(
         ("none", 1, 0, CheckStatus.BLOCKING),
     ],
 )
-def test_what_is_needed_asked_for_and_there_decides(
+def test_required_requested_and_available_gpus(
     fake: FakeMachine, need: str, gpus: int, there: int, status: CheckStatus
 ) -> None:
-    """Required or asked for and absent blocks; optional and absent warns."""
-    item = only(iter(look(fake, need, gpus, there)))
+    """Required or requested but missing blocks; optional but missing warns."""
+    item = only(iter(run_check(fake, need, gpus, there)))
     assert item.status is status
     assert bool(item.remedy) == (status is not CheckStatus.OK)
 
 
-def test_an_algorithm_that_uses_none_is_not_asked_about(fake: FakeMachine) -> None:
-    """The driver is not even looked for: a broken one takes seconds to fail."""
+def test_an_algorithm_without_gpu_skips_the_check(fake: FakeMachine) -> None:
+    """The driver is not queried: a broken one takes seconds to fail."""
     fake.put_nvidia_smi(f"touch {fake.root}/was-asked")
     fake.environ["PATH"] += ":/usr/bin:/bin"
-    assert look(fake, "none") == []
+    assert run_check(fake, "none") == []
     assert not (fake.root / "was-asked").exists()
 
 
 def test_the_reason_for_a_missing_gpu_is_reported(fake: FakeMachine) -> None:
     """A person sees that the driver is broken, not only that there is no GPU."""
     fake.put_nvidia_smi("echo 'Driver/library version mismatch'; exit 18")
-    (item,) = look(fake, "required", 1)
+    (item,) = run_check(fake, "required", 1)
     assert "version mismatch" in item.message
 
 
@@ -80,22 +80,22 @@ def test_the_cpu_preset_is_offered(
     fake: FakeMachine, parameters: list[dict[str, Any]], patch: dict[str, Any]
 ) -> None:
     """One click turns the configuration into one for the CPU, as far as the algorithm lets it."""
-    (item,) = look(fake, "optional", 1, parameters=parameters)
+    (item,) = run_check(fake, "optional", 1, parameters=parameters)
     assert item.action == "use_cpu_preset"
     assert json.loads(item.action_argument) == patch
 
 
 def test_the_warning_is_gone_once_the_preset_is_applied(fake: FakeMachine) -> None:
-    """Who has chosen the CPU is not told about it again."""
-    (before,) = look(fake, "optional", parameters=[CUDA])
+    """Selecting the CPU is enough."""
+    (before,) = run_check(fake, "optional", parameters=[CUDA])
     assert before.action == "use_cpu_preset"
     params = json.loads(before.action_argument)["params"]
-    (after,) = look(fake, "optional", parameters=[CUDA], params=params)
+    (after,) = run_check(fake, "optional", parameters=[CUDA], params=params)
     assert after.status is CheckStatus.OK
 
 
 def test_a_gpu_that_was_forgotten_is_offered(fake: FakeMachine) -> None:
     """An algorithm that requires one gets none unless the run asks for it."""
-    (item,) = look(fake, "required", 0, 2)
+    (item,) = run_check(fake, "required", 0, 2)
     assert item.action == "use_gpu_preset"
     assert json.loads(item.action_argument) == {"resources": {"gpus": 1}}

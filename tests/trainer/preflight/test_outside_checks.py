@@ -36,8 +36,8 @@ def test_a_parameter_that_switches_tracking_on_counts_too(tmp_path: Path) -> Non
     track = {"name": "track", "type": "bool", "default": False}
     algorithms = [{"id": "ppo", "parameters": [track]}]
     secrets = secrets_of(tmp_path)
-    asked = candidate(config(params={"track": True}), algorithms=algorithms)
-    item = only(outside_checks.check_wandb(asked, secrets, None))
+    requested = candidate(config(params={"track": True}), algorithms=algorithms)
+    item = only(outside_checks.check_wandb(requested, secrets, None))
     assert item.status is CheckStatus.WARNING
     silent = candidate(config(), algorithms=algorithms)
     assert list(outside_checks.check_wandb(silent, secrets, None)) == []
@@ -75,7 +75,7 @@ def test_a_run_that_does_not_track_online_needs_no_key(
 
 
 def test_tracking_with_a_worker_that_cannot_warns(tmp_path: Path) -> None:
-    """Somebody who switched it on should not look for a run that never appears."""
+    """The user would look for a run that never appears."""
     secrets = secrets_of(tmp_path, WANDB_API_KEY="k")
     item = only(outside_checks.check_wandb(tracking(), secrets, {"numpy": "2.0"}))
     assert item.status is CheckStatus.WARNING
@@ -84,19 +84,19 @@ def test_tracking_with_a_worker_that_cannot_warns(tmp_path: Path) -> None:
 
 def test_missing_credentials_block_by_name(tmp_path: Path) -> None:
     """The worker said that it cannot do without them."""
-    asked = candidate(needs={"credentials": ["OPENAI_API_KEY", "OTHER_KEY"]})
+    requested = candidate(needs={"credentials": ["OPENAI_API_KEY", "OTHER_KEY"]})
     secrets = secrets_of(tmp_path, OTHER_KEY="x")
-    item = only(outside_checks.check_credentials(asked, secrets))
+    item = only(outside_checks.check_credentials(requested, secrets))
     assert item.status is CheckStatus.BLOCKING
     assert "`OPENAI_API_KEY`" in item.message
     assert "OTHER_KEY" not in item.message
 
 
 def test_credentials_that_are_set_are_ok_and_not_shown(tmp_path: Path) -> None:
-    """Only names are ever told."""
-    asked = candidate(needs={"credentials": ["OPENAI_API_KEY"]})
+    """Only names are shown."""
+    requested = candidate(needs={"credentials": ["OPENAI_API_KEY"]})
     secrets = secrets_of(tmp_path, OPENAI_API_KEY="very-secret-value")
-    item = only(outside_checks.check_credentials(asked, secrets))
+    item = only(outside_checks.check_credentials(requested, secrets))
     assert item.status is CheckStatus.OK
     assert "very-secret-value" not in repr(item)
     assert list(outside_checks.check_credentials(candidate(), secrets)) == []
@@ -105,21 +105,21 @@ def test_credentials_that_are_set_are_ok_and_not_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["WANDB_API_KEY", "HF_TOKEN"])
 def test_the_key_of_a_service_that_is_not_used_is_not_missed(tmp_path: Path, name: str) -> None:
     """A worker that can track and upload asks for the keys; a run that does neither needs none."""
-    asked = candidate(needs={"credentials": [name]})
-    assert list(outside_checks.check_credentials(asked, secrets_of(tmp_path))) == []
-    there = only(outside_checks.check_credentials(asked, secrets_of(tmp_path, **{name: "x"})))
+    requested = candidate(needs={"credentials": [name]})
+    assert list(outside_checks.check_credentials(requested, secrets_of(tmp_path))) == []
+    there = only(outside_checks.check_credentials(requested, secrets_of(tmp_path, **{name: "x"})))
     assert there.status is CheckStatus.OK
 
 
 def test_an_upload_without_a_token_warns(tmp_path: Path) -> None:
     """The policy stays here, and the run need not fail for it."""
     upload = {"name": "upload_model", "type": "bool", "default": False}
-    asked = candidate(
+    requested = candidate(
         config(params={"upload_model": True}),
         needs={"credentials": ["HF_TOKEN"]},
         algorithms=[{"id": "ppo", "parameters": [upload]}],
     )
-    item = only(outside_checks.check_credentials(asked, secrets_of(tmp_path)))
+    item = only(outside_checks.check_credentials(requested, secrets_of(tmp_path)))
     assert item.status is CheckStatus.WARNING
     assert "HF_TOKEN" in item.remedy
 
@@ -132,10 +132,10 @@ def listening() -> Iterator[str]:
 
 def test_a_service_is_embedded_unless_an_address_is_given(listening: str) -> None:
     """Where one is given, it is connected to."""
-    asked = candidate(needs={"services": ["xmpp"]})
-    embedded = only(outside_checks.check_services(asked, {}))
+    requested = candidate(needs={"services": ["xmpp"]})
+    embedded = only(outside_checks.check_services(requested, {}))
     assert (embedded.status, "inside the worker" in embedded.message) == (CheckStatus.OK, True)
-    external = only(outside_checks.check_services(asked, {"MOSAIC_XMPP_ADDRESS": listening}))
+    external = only(outside_checks.check_services(requested, {"MOSAIC_XMPP_ADDRESS": listening}))
     assert (external.status, listening in external.message) == (CheckStatus.OK, True)
 
 
@@ -144,8 +144,8 @@ def test_a_service_is_embedded_unless_an_address_is_given(listening: str) -> Non
 )
 def test_a_service_that_does_not_answer_blocks(address: str) -> None:
     """Also an address that is none; the remedy names the variable."""
-    asked = candidate(needs={"services": ["my-service"]})
-    item = only(outside_checks.check_services(asked, {"MOSAIC_MY_SERVICE_ADDRESS": address}))
+    requested = candidate(needs={"services": ["my-service"]})
+    item = only(outside_checks.check_services(requested, {"MOSAIC_MY_SERVICE_ADDRESS": address}))
     assert item.status is CheckStatus.BLOCKING
     assert "MOSAIC_MY_SERVICE_ADDRESS" in item.remedy
 
@@ -160,19 +160,19 @@ def test_a_parameter_of_the_services_name_is_its_address(listening: str) -> None
     """Before the variable; a word without a port is a way of the worker's own."""
     elsewhere = {"MOSAIC_XMPP_ADDRESS": "127.0.0.1:1"}
     for given in ("", "embedded", listening, f"example.org@{listening}"):
-        asked = candidate(config(params={"xmpp": given}), **XMPP)
-        item = only(outside_checks.check_services(asked, elsewhere))
+        requested = candidate(config(params={"xmpp": given}), **XMPP)
+        item = only(outside_checks.check_services(requested, elsewhere))
         assert (item.status, listening in item.message) == (CheckStatus.OK, listening in given)
 
     needs_none = {**XMPP, "needs": {}}
-    asked = candidate(config(params={"xmpp": "127.0.0.1:1"}), **needs_none)
-    item = only(outside_checks.check_services(asked, {}))
+    requested = candidate(config(params={"xmpp": "127.0.0.1:1"}), **needs_none)
+    item = only(outside_checks.check_services(requested, {}))
     assert (item.status, "`xmpp`" in item.remedy) == (CheckStatus.BLOCKING, True)
     assert list(outside_checks.check_services(candidate(**needs_none), elsewhere)) == []
 
 
-def test_a_servers_password_is_not_asked_for(tmp_path: Path) -> None:
-    """Most servers, and the embedded one, make accounts by themselves."""
+def test_a_server_without_password_is_ok(tmp_path: Path) -> None:
+    """Most servers, and the embedded one, create accounts."""
     assert list(outside_checks.check_credentials(candidate(**XMPP), secrets_of(tmp_path))) == []
 
 

@@ -15,7 +15,7 @@ from tests.trainer.preflight.conftest import candidate, only
 pytestmark = pytest.mark.process
 
 
-def look(
+def run_check(
     folder: Path, packages: dict[str, str], python: Path | None = None, limit_s: float = 60.0
 ) -> PreflightItem:
     (folder / "toy_worker").mkdir(exist_ok=True)
@@ -35,21 +35,21 @@ def look(
 def test_packages_as_recorded_are_ok(tmp_path: Path) -> None:
     """By metadata, in whatever spelling of the name, and each top-level module is there."""
     names = ("pytest", "Hypothesis", "msgspec", "python_dotenv")
-    item = look(tmp_path, {name: version(name) for name in names})
+    item = run_check(tmp_path, {name: version(name) for name in names})
     assert item.status is CheckStatus.OK, item.message
 
 
 def test_a_missing_package_blocks_with_the_repair(tmp_path: Path) -> None:
-    """Somebody removed it from the environment by hand."""
-    item = look(tmp_path, {"pytest": version("pytest"), "no-such-package": "1.0"})
+    """It was removed by hand."""
+    item = run_check(tmp_path, {"pytest": version("pytest"), "no-such-package": "1.0"})
     assert item.status is CheckStatus.BLOCKING
     assert "no-such-package is missing" in item.message
     assert (item.action, item.action_argument) == ("repair_bundle", "toy_bundle")
 
 
 def test_another_version_blocks(tmp_path: Path) -> None:
-    """Somebody upgraded it by hand: earlier results could not be had again."""
-    item = look(tmp_path, {"pytest": "0.0.1"})
+    """It was upgraded by hand: earlier results could not be reproduced."""
+    item = run_check(tmp_path, {"pytest": "0.0.1"})
     assert f"pytest is {version('pytest')} instead of 0.0.1" in item.message
 
 
@@ -59,37 +59,37 @@ def test_a_package_without_its_module_blocks(tmp_path: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ghost\nVersion: 1.0\n")
     (info / "RECORD").write_text("ghost/__init__.py,,\nghost-1.0.dist-info/METADATA,,\n")
-    assert "ghost of ghost cannot be imported" in look(tmp_path, {"ghost": "1.0"}).message
+    assert "ghost of ghost cannot be imported" in run_check(tmp_path, {"ghost": "1.0"}).message
     (tmp_path / "ghost").mkdir()
     (tmp_path / "ghost" / "__init__.py").write_text("")
-    assert look(tmp_path, {"ghost": "1.0"}).status is CheckStatus.OK
+    assert run_check(tmp_path, {"ghost": "1.0"}).status is CheckStatus.OK
 
 
 def test_only_the_first_of_many_problems_are_listed(tmp_path: Path) -> None:
     """An emptied environment is still one sentence."""
-    item = look(tmp_path, {f"package-{number}": "1" for number in range(40)})
+    item = run_check(tmp_path, {f"package-{number}": "1" for number in range(40)})
     assert "35 more" in item.message
 
 
 def test_a_python_that_is_gone_blocks(tmp_path: Path) -> None:
     """A report, not a crash."""
-    item = look(tmp_path, {}, python=tmp_path / "gone")
+    item = run_check(tmp_path, {}, python=tmp_path / "gone")
     assert item.status is CheckStatus.BLOCKING
     assert "cannot be executed" in item.message
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "text"),
     [("echo no module named encodings >&2; exit 1", "encodings"), ("echo hello", "failed (0)")],
 )
-def test_a_python_that_fails_blocks(tmp_path: Path, script: str, said: str) -> None:
+def test_a_python_that_fails_blocks(tmp_path: Path, script: str, text: str) -> None:
     """What it said last is in the message."""
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o700)
-    item = look(tmp_path, {}, python=python)
+    item = run_check(tmp_path, {}, python=python)
     assert item.status is CheckStatus.BLOCKING
-    assert said in item.message
+    assert text in item.message
 
 
 def test_a_python_that_hangs_warns(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_python_that_hangs_warns(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nsleep 600\n")
     python.chmod(0o700)
-    item = look(tmp_path, {}, python=python, limit_s=0.2)
+    item = run_check(tmp_path, {}, python=python, limit_s=0.2)
     assert item.status is CheckStatus.WARNING
     assert "0.2 s" in item.message
 

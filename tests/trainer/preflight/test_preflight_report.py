@@ -78,11 +78,11 @@ def test_the_parameters_of_a_script_are_validated(bench: Bench) -> None:
 
 
 def test_a_worker_of_metrics_and_files_is_expected_to_write_little(bench: Bench) -> None:
-    """Unless it is asked to tell of its steps."""
+    """Unless it records steps."""
     bench.put_worker(lane="analytics")
     for steps, is_little in (("auto", True), ("all", False)):
-        asked = config(total_timesteps=2_000_000, telemetry={"steps": steps})
-        written = item_of(bench.report(asked), "disk").message
+        requested = config(total_timesteps=2_000_000, telemetry={"steps": steps})
+        written = item_of(bench.report(requested), "disk").message
         assert ("may write 24 MB" in written) is is_little
 
 
@@ -133,7 +133,7 @@ def test_a_broken_bundle_is_repaired(bench: Bench) -> None:
 
 
 def test_a_worker_that_no_python_here_can_run_blocks(bench: Bench) -> None:
-    """The range and what was found are both told."""
+    """The message has the range and the found versions."""
     bench.put_worker(manifest='python = ">=3.99"')
     report = bench.report()
     assert report.is_blocked
@@ -162,16 +162,16 @@ def test_a_secret_is_never_in_the_report(bench: Bench) -> None:
 
 
 def test_many_problems_come_at_once(bench: Bench) -> None:
-    """Nobody corrects one thing only to be told of the next."""
+    """All problems are reported together."""
     bench.put_worker(needs={"credentials": ["ABSENT_KEY"], "dataset": True})
-    asked = config(
+    requested = config(
         mode="sweep",
         params={"unknown": 1},
         launcher="ray",
         warm_start="c1",
         resources={"cpus": 4000, "gpus": 9, "memory_mb": 10**9},
     )
-    report = bench.report(asked, DaemonSettings(min_free_disk_mb=1 << 50, cpus=2))
+    report = bench.report(requested, DaemonSettings(min_free_disk_mb=1 << 50, cpus=2))
     blocked = {item.check for item in report.items if item.status is CheckStatus.BLOCKING}
     assert blocked == {
         *("mode", "parameters", "launcher", "warm_start", "dataset", "credentials"),

@@ -17,18 +17,18 @@ GIB = 1 << 30
 
 
 @pytest.mark.parametrize(
-    ("asked", "status"),
+    ("requested", "status"),
     [(1, CheckStatus.OK), (2, CheckStatus.OK), (3, CheckStatus.WARNING), (5, CheckStatus.BLOCKING)],
 )
-def test_cpus(fake: FakeMachine, asked: int, status: CheckStatus) -> None:
+def test_cpus(fake: FakeMachine, requested: int, status: CheckStatus) -> None:
     """More than runs may have could never start; more than the machine gives is slow."""
-    run = config(resources={"cpus": asked})
+    run = config(resources={"cpus": requested})
     check = resource_checks.check_cpus(run, fake.machine(cpus=2), DaemonSettings(cpus=4))
     assert only(check).status is status
 
 
 @pytest.mark.parametrize(
-    ("asked", "settings", "expected_bytes", "status"),
+    ("requested", "settings", "expected_bytes", "status"),
     [
         (None, {}, None, CheckStatus.OK),
         (16_000, {}, None, CheckStatus.OK),
@@ -41,14 +41,14 @@ def test_cpus(fake: FakeMachine, asked: int, status: CheckStatus) -> None:
 )
 def test_memory(
     fake: FakeMachine,
-    asked: int | None,
+    requested: int | None,
     settings: dict[str, Any],
     expected_bytes: int | None,
     status: CheckStatus,
 ) -> None:
-    """16,000 MB are there and 8,000 free; earlier runs tell when that will not do."""
+    """16,000 MB exist and 8,000 are free; earlier runs show what is needed."""
     check = resource_checks.check_memory(
-        config(resources={"memory_mb": asked}),
+        config(resources={"memory_mb": requested}),
         fake.machine(),
         DaemonSettings(**settings),
         Expectation(memory_bytes=expected_bytes),
@@ -57,7 +57,7 @@ def test_memory(
 
 
 @pytest.mark.parametrize(
-    ("least_mb", "estimate_bytes", "status"),
+    ("min_mb", "estimate_bytes", "status"),
     [
         (0, 0, CheckStatus.OK),
         (0, 1 << 60, CheckStatus.WARNING),
@@ -65,13 +65,13 @@ def test_memory(
     ],
 )
 def test_disk(
-    fake: FakeMachine, tmp_path: Path, least_mb: int, estimate_bytes: int, status: CheckStatus
+    fake: FakeMachine, tmp_path: Path, min_mb: int, estimate_bytes: int, status: CheckStatus
 ) -> None:
     """Below the least no run starts; an estimate only warns."""
     check = resource_checks.check_disk(
         Home(tmp_path / "var"),
         fake.machine(),
-        DaemonSettings(min_free_disk_mb=least_mb),
+        DaemonSettings(min_free_disk_mb=min_mb),
         Expectation(disk_bytes=estimate_bytes),
     )
     item = only(check)

@@ -28,36 +28,36 @@ def test_an_unknown_algorithm_blocks_with_the_one_that_was_meant() -> None:
 
 def test_every_wrong_parameter_blocks_by_its_name() -> None:
     """All of them at once, each with what would be right."""
-    asked = config(params={"learning_rate": 7, "gama": 0.9})
-    items = list(worker_checks.check_parameters(candidate(asked, algorithms=[PPO])))
+    requested = config(params={"learning_rate": 7, "gama": 0.9})
+    items = list(worker_checks.check_parameters(candidate(requested, algorithms=[PPO])))
     assert {item.status for item in items} == {CheckStatus.BLOCKING}
-    said = " ".join(item.message for item in items)
-    assert "`params.learning_rate`" in said
-    assert "`params.gama`" in said
+    text = " ".join(item.message for item in items)
+    assert "`params.learning_rate`" in text
+    assert "`params.gama`" in text
     assert all(item.remedy for item in items)
 
 
 def test_parameters_in_order_are_ok() -> None:
     """Those not given have defaults."""
-    asked = config(params={"learning_rate": 0.5})
-    item = only(worker_checks.check_parameters(candidate(asked, algorithms=[PPO])))
+    requested = config(params={"learning_rate": 0.5})
+    item = only(worker_checks.check_parameters(candidate(requested, algorithms=[PPO])))
     assert item.status is CheckStatus.OK
 
 
 def test_a_script_that_only_the_worker_can_find_is_left_to_it() -> None:
     """Nothing is known of it here, and the worker's algorithms are not meant."""
-    asked = candidate(config(algo=None, script="cleanrl.ppo", params={"x": 1}), algorithms=[])
-    assert list(worker_checks.check_parameters(asked)) == []
-    item = only(worker_checks.check_algorithm(asked))
+    requested = candidate(config(algo=None, script="cleanrl.ppo", params={"x": 1}), algorithms=[])
+    assert list(worker_checks.check_parameters(requested)) == []
+    item = only(worker_checks.check_algorithm(requested))
     assert item.status is CheckStatus.OK
     assert "cleanrl.ppo" in item.message
 
 
 def test_a_single_algorithm_need_not_be_named() -> None:
     """To play or evaluate, the worker takes the one it has; its parameters are checked."""
-    asked = candidate(config(algo=None, mode="play", params={"x": 1}), algorithms=[PPO])
-    assert only(worker_checks.check_algorithm(asked)).status is CheckStatus.OK
-    assert only(worker_checks.check_parameters(asked)).status is CheckStatus.BLOCKING
+    requested = candidate(config(algo=None, mode="play", params={"x": 1}), algorithms=[PPO])
+    assert only(worker_checks.check_algorithm(requested)).status is CheckStatus.OK
+    assert only(worker_checks.check_parameters(requested)).status is CheckStatus.BLOCKING
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_an_environment_must_be_one_that_the_worker_knows(
 def test_an_algorithm_for_other_environments_blocks() -> None:
     """The remedy names those that take this one; of what no catalog has nothing is said."""
     algorithms = [{"id": "ppo"}, {"id": "ppo_atari", "families": ["atari"]}]
-    asked = candidate(config(algo="ppo_atari"), algorithms=algorithms)
-    items = list(worker_checks.check_environment(asked))
+    requested = candidate(config(algo="ppo_atari"), algorithms=algorithms)
+    items = list(worker_checks.check_environment(requested))
     assert items[0].status is CheckStatus.BLOCKING
     assert "supports `atari`" in items[0].message
     assert items[0].remedy == "Choose `ppo` for it."
@@ -100,7 +100,7 @@ def test_an_unknown_environment_names_the_closest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "described", "status"),
+    ("requested", "described", "status"),
     [
         ({"warm_start": "c1"}, {}, CheckStatus.BLOCKING),
         ({"warm_start": "c1"}, {"supports": {"warm_start": True}}, CheckStatus.OK),
@@ -115,10 +115,10 @@ def test_an_unknown_environment_names_the_closest() -> None:
     ],
 )
 def test_a_starting_point_is_used_or_rejected(
-    asked: dict[str, Any], described: dict[str, Any], status: CheckStatus
+    requested: dict[str, Any], described: dict[str, Any], status: CheckStatus
 ) -> None:
     """None is silently ignored, and one that is needed is asked for."""
-    item = only(worker_checks.check_starting_point(candidate(config(**asked), **described)))
+    item = only(worker_checks.check_starting_point(candidate(config(**requested), **described)))
     assert item.status is status
 
 
@@ -129,8 +129,8 @@ def test_a_run_from_nothing_has_no_starting_point() -> None:
 
 def test_a_launcher_that_is_not_here_blocks() -> None:
     """Ray is an option that not every daemon has."""
-    asked = candidate(config(launcher="ray"))
-    item = only(worker_checks.check_launcher(asked, ["local"]))
+    requested = candidate(config(launcher="ray"))
+    item = only(worker_checks.check_launcher(requested, ["local"]))
     assert item.status is CheckStatus.BLOCKING
     assert "`local`" in item.remedy
-    assert list(worker_checks.check_launcher(asked, ["local", "ray"])) == []
+    assert list(worker_checks.check_launcher(requested, ["local", "ray"])) == []

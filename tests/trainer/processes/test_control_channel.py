@@ -113,7 +113,7 @@ def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchR
 
 
 def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """Before the start and after the end there is no worker to obey."""
+    """Before the start and after the end there is no worker."""
     with pytest.raises(NoWorkerError):
         send_command(run_dir, Stop(seq=1))
     launch_ready(ECHO)

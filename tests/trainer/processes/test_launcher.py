@@ -1,4 +1,4 @@
-"""A launched worker needs nobody, and a failed launch says why."""
+"""A launched worker needs no other process, and a failed launch has a reason."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What became of a run is told by its directory."""
+"""The state of a run is read from its directory."""
 
 import json
 import signal
@@ -86,7 +86,7 @@ def test_many_observers_do_not_disturb_each_other(
 def test_pause_and_resume(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """A paused group stands still, children included, and continues when it is resumed."""
+    """The whole process group pauses, and continues on resume."""
     process = launch_ready(
         "import os, time\n"
         "os.fork()\n"

@@ -84,8 +84,8 @@ def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
     run_dir.started.write_bytes(msgspec.json.encode(started))
 
 
-def test_a_worker_is_asked_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A worker that obeys `stop` ends on its own, with its own exit code."""
+def test_stop_is_sent_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """A worker that handles `stop` ends with its own exit code."""
     launch_ready(OBEDIENT)
     process = terminate_worker(run_dir, grace=30, stop_seq=12)
     assert isinstance(process, Exited)
@@ -215,7 +215,7 @@ def test_an_innocent_group_with_the_number_of_the_workers_survives(
 def test_a_leaderless_process_that_writes_to_the_spool_is_a_member(
     run_dir: RunDirectory, eventually: Eventually
 ) -> None:
-    """With worker and environment gone, the file that a process of the group writes to tells."""
+    """Without worker and environment, the open file identifies a process of the group."""
     run_dir.path.mkdir(parents=True)
     with (
         run_dir.spool.open("ab") as spool,

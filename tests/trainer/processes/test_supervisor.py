@@ -110,12 +110,12 @@ def test_the_worker_starts_from_a_clean_slate(
         "  'hangup': signal.getsignal(signal.SIGHUP) == signal.SIG_DFL}))"
     )
     assert exited().exit.exit_code == 0
-    told = json.loads(run_dir.spool.read_bytes())
+    written = json.loads(run_dir.spool.read_bytes())
     own_listing = 1
-    assert told.pop("cwd") == str(run_dir.path)
-    assert told.pop("control") == str(run_dir.control)
-    assert len(told.pop("files")) == 3 + own_listing
-    assert told == {"leads": True, "blocked": 0, "hangup": True}
+    assert written.pop("cwd") == str(run_dir.path)
+    assert written.pop("control") == str(run_dir.control)
+    assert len(written.pop("files")) == 3 + own_listing
+    assert written == {"leads": True, "blocked": 0, "hangup": True}
 
 
 def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_an_exit_that_cannot_be_written_is_kept_until_it_can(
 def test_a_deleted_directory_does_not_keep_the_supervisor(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """When the run's directory is gone there is nobody to tell, and the supervisor ends too."""
+    """Without the run's directory the supervisor ends, too."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
     for folder in (run_dir.supervisor_folder, run_dir.path):
         for file in folder.iterdir():

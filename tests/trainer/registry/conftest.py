@@ -1,4 +1,4 @@
-"""A registry on disk, time that moves only when told to, and short ways to make runs."""
+"""A registry on disk, a clock that advances only on request, and helpers to create runs."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -53,7 +53,7 @@ def test_events_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clock) -
 
 
 def test_batches_continue_after_the_last_one(registry: RunRegistry, add_run: AddRun) -> None:
-    """A cursor in small steps sees what one large step sees; at the end there is nothing."""
+    """Small batches return the same events as one large batch; at the end there are none."""
     for _ in range(7):
         add_run()
     seen, cursor = [], 0
@@ -66,7 +66,7 @@ def test_batches_continue_after_the_last_one(registry: RunRegistry, add_run: Add
 
 
 def test_only_some_runs(registry: RunRegistry, add_run: AddRun) -> None:
-    """Who watches two runs is not told of a third."""
+    """Watching two runs returns no events of a third."""
     one, _, three = (add_run().run_id for _ in range(3))
     events = registry.events_after(0, run_ids=[one, three, new_ulid()])
     assert [(event.seq, event.run_id) for event in events] == [(1, one), (3, three)]
@@ -113,7 +113,7 @@ def test_numbers_continue_after_a_restart(path: Path) -> None:
 
 
 def test_forgotten_events(path: Path, clock: Clock) -> None:
-    """The newest are kept; who asks from before them is told so first, and goes on from there."""
+    """The newest are stored; a cursor before them gets a notice first, and continues from there."""
     with RunRegistry(path, clock=clock, max_events=10) as registry:
         for _ in range(25):
             registry.add(new_ulid(), config())
@@ -137,8 +137,8 @@ def test_nothing_is_forgotten_before_it_must(path: Path) -> None:
         assert [event.seq for event in registry.events_after(0)] == list(range(1, 21))
 
 
-def test_a_number_that_was_never_given_out(registry: RunRegistry, add_run: AddRun) -> None:
-    """A cursor of another registry is told to begin again instead of waiting for ever."""
+def test_a_cursor_of_another_registry(registry: RunRegistry, add_run: AddRun) -> None:
+    """It has to restart instead of waiting forever."""
     add_run()
     (event,) = registry.events_after(5_000)
     assert (event.seq, event.what) == (1, EventsForgotten())
@@ -146,8 +146,8 @@ def test_a_number_that_was_never_given_out(registry: RunRegistry, add_run: AddRu
     assert registry.events_after(-1) == registry.events_after(0)
 
 
-def test_who_waits_is_woken_after_the_commit(path: Path) -> None:
-    """Once per change that was told, and what it told can be read by then."""
+def test_waiters_are_woken_after_the_commit(path: Path) -> None:
+    """Once per change, which can be read by then."""
     woken: list[int] = []
     with RunRegistry(path, on_change=lambda: woken.append(registry.last_event_seq())) as registry:
         run_id = registry.add(new_ulid(), config()).run_id

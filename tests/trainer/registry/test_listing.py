@@ -75,10 +75,8 @@ def test_filters(registry: RunRegistry, add_run: AddRun) -> None:
     "text",
     ["nightly", "NIGHTLY", "LunarLander", "lander-v3", "ppo", "special_w", "looks good", "keep-me"],
 )
-def test_text_is_found_wherever_people_look(
-    registry: RunRegistry, add_run: AddRun, text: str
-) -> None:
-    """Name, environment, algorithm, worker, note and tags, in any case."""
+def test_text_search_covers_all_fields(registry: RunRegistry, add_run: AddRun, text: str) -> None:
+    """Name, environment, algorithm, worker, note and tags, ignoring case."""
     run_id = add_run(
         run_name="nightly 5", worker="special_worker", algo="ppo", env_id="LunarLander-v3"
     ).run_id

@@ -40,7 +40,7 @@ class AnyLife(RuleBasedStateMachine):
         self._registry = self._opened()
         self._history: dict[str, list[RunState]] = {}
         self._tags: dict[str, set[str]] = {}
-        self._told: list[tuple[str, str]] = []
+        self._seen_events: list[tuple[str, str]] = []
 
     def _opened(self) -> RunRegistry:
         return RunRegistry(self._path, clock=lambda: self._now)
@@ -54,7 +54,7 @@ class AnyLife(RuleBasedStateMachine):
         run_id = self._registry.add(new_ulid(), config(priority=priority)).run_id
         self._history[run_id] = [RunState.QUEUED]
         self._tags[run_id] = set()
-        self._told.append((run_id, "queued"))
+        self._seen_events.append((run_id, "queued"))
         return run_id
 
     @rule(run_id=runs, expected=st.frozensets(_STATES), to=_STATES)
@@ -71,7 +71,7 @@ class AnyLife(RuleBasedStateMachine):
         else:
             assert change().state == to
             self._history[run_id].append(to)
-            self._told.append((run_id, str(to)))
+            self._seen_events.append((run_id, str(to)))
 
     @rule(
         run_id=runs, added=st.sets(st.sampled_from("abc")), removed=st.sets(st.sampled_from("abc"))
@@ -81,7 +81,7 @@ class AnyLife(RuleBasedStateMachine):
         tags = self._tags[run_id] - removed | added
         if tags != self._tags[run_id]:
             self._tags[run_id] = tags
-            self._told.append((run_id, "annotated"))
+            self._seen_events.append((run_id, "annotated"))
 
     @rule(target=runs, run_id=consumes(runs), really=st.booleans())
     def delete(self, run_id: str, really: bool) -> object:
@@ -90,7 +90,7 @@ class AnyLife(RuleBasedStateMachine):
         self._registry.delete(run_id)
         del self._history[run_id]
         del self._tags[run_id]
-        self._told.append((run_id, "deleted"))
+        self._seen_events.append((run_id, "deleted"))
         return multiple()
 
     @rule(seconds=st.floats(-100, 100))
@@ -103,7 +103,7 @@ class AnyLife(RuleBasedStateMachine):
         self._registry = self._opened()
 
     @invariant()
-    def every_run_is_as_the_model_says(self) -> None:
+    def every_run_matches_the_model(self) -> None:
         page = self._registry.list(RunQuery(page_size=1_000))
         assert [run.run_id for run in page.runs] == [*self._history][::-1]
         assert page.total == len(self._history)
@@ -117,20 +117,20 @@ class AnyLife(RuleBasedStateMachine):
             assert with_tag == {run_id for run_id, tags in self._tags.items() if tag in tags}
 
     @invariant()
-    def every_event_is_told_once_and_in_order(self) -> None:
+    def every_event_is_returned_once_and_in_order(self) -> None:
         events = self._registry.events_after(0, limit=10_000)
-        assert [event.seq for event in events] == [*range(1, len(self._told) + 1)]
-        words = {RunAnnotated: "annotated", RunDeleted: "deleted"}
-        told = [
+        assert [event.seq for event in events] == [*range(1, len(self._seen_events) + 1)]
+        names = {RunAnnotated: "annotated", RunDeleted: "deleted"}
+        seen_events = [
             (
                 event.run_id,
                 str(event.what.change.state)
                 if isinstance(event.what, StateChanged)
-                else words[type(event.what)],
+                else names[type(event.what)],
             )
             for event in events
         ]
-        assert told == self._told
+        assert seen_events == self._seen_events
         assert {event.run_id for event in events if event.run} == set(self._history)
 
     @invariant()

@@ -22,7 +22,7 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate, schema_version
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config
 
-_NOBODY = 65534
+_UNPRIVILEGED_UID = 65534
 
 
 def fill(path: Path, runs: int = 50) -> None:
@@ -118,7 +118,7 @@ while True:
 @pytest.mark.process
 def test_a_kill_at_any_time_loses_no_event(path: Path) -> None:
     """Runs, states and event numbers that were returned are there; history matches the state."""
-    told: list[tuple[str, int]] = []
+    messages: list[tuple[str, int]] = []
     for lines in (1, 7, 20):
         process = subprocess.Popen(
             [sys.executable, "-c", _KILLED_AT_WORK, str(path)], stdout=subprocess.PIPE, text=True
@@ -126,14 +126,14 @@ def test_a_kill_at_any_time_loses_no_event(path: Path) -> None:
         assert process.stdout is not None
         for _ in range(lines):
             run_id, seq = process.stdout.readline().split()
-            told.append((run_id, int(seq)))
+            messages.append((run_id, int(seq)))
         process.kill()
         process.stdout.close()
         process.wait(60)
         with RunRegistry(path) as registry:
-            assert {run_id for run_id, _ in told} <= registry.run_ids()
+            assert {run_id for run_id, _ in messages} <= registry.run_ids()
             events = {event.seq: event.run_id for event in registry.events_after(0)}
-            assert all(events[seq] == run_id for run_id, seq in told)
+            assert all(events[seq] == run_id for run_id, seq in messages)
             assert registry.last_event_seq() == len(events)
             for run_id in registry.run_ids():
                 details = registry.details(run_id)
@@ -266,7 +266,7 @@ def unprivileged() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
-    os.seteuid(_NOBODY)
+    os.seteuid(_UNPRIVILEGED_UID)
     try:
         yield
     finally:
@@ -283,8 +283,8 @@ def test_states_are_flushed_to_disk_and_digests_are_not(registry: RunRegistry) -
         assert change.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_nothing_is_asked_of_a_closed_registry(path: Path) -> None:
-    """Using it after its end is a bug, and its files are let go."""
+def test_a_closed_registry_raises(path: Path) -> None:
+    """Using it is a bug, and its files are closed."""
     registry = RunRegistry(path)
     registry.close()
     registry.close()

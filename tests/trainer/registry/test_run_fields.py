@@ -68,7 +68,7 @@ def test_digests_of_many_runs_at_once(registry: RunRegistry, add_run: AddRun) ->
 
 
 def test_every_number_of_a_digest_has_its_column() -> None:
-    """Who adds a field to RunDigest is told to add a migration."""
+    """Fails for a new field of RunDigest without a migration."""
     (statement,) = (s for s in MIGRATIONS[0] if "CREATE TABLE run_digest" in s)
     columns = re.findall(r"^\s+(\w+) (?:INTEGER|REAL|TEXT)", statement, re.MULTILINE)
     later = "\n".join(each for migration in MIGRATIONS[1:] for each in migration)

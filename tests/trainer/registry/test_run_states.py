@@ -21,13 +21,13 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config, finish
 
 
-def test_a_new_run_is_queued_with_what_it_was_asked_to_be(registry: RunRegistry) -> None:
+def test_a_new_run_is_queued_with_its_configuration(registry: RunRegistry) -> None:
     """Every field of the configuration that a list shows is in the record."""
     run_id = new_ulid()
-    wanted = config(
+    requested = config(
         run_name="first try", seed=7, priority=3, parent_run=new_ulid(), params={"lr": 1e-3}
     )
-    run = registry.add(run_id, wanted)
+    run = registry.add(run_id, requested)
     assert run == registry.get(run_id)
     assert (run.run_id, run.name, run.worker, run.mode) == (
         run_id,
@@ -36,9 +36,9 @@ def test_a_new_run_is_queued_with_what_it_was_asked_to_be(registry: RunRegistry)
         "train",
     )
     assert (run.algo, run.env_id, run.seed, run.priority) == ("echo", "CartPole-v1", 7, 3)
-    assert (run.state, run.created_at, run.parent_run) == ("queued", NOW, wanted.parent_run)
-    assert registry.config(run_id) == wanted
-    assert registry.details(run_id).config_json == to_json(wanted)
+    assert (run.state, run.created_at, run.parent_run) == ("queued", NOW, requested.parent_run)
+    assert registry.config(run_id) == requested
+    assert registry.details(run_id).config_json == to_json(requested)
 
 
 def test_everything_survives_a_restart(path: Path, clock: Clock) -> None:
@@ -187,8 +187,8 @@ def test_reasons_are_kept_within_bounds(registry: RunRegistry, add_run: AddRun) 
     assert len(run.reason) == 2_000
 
 
-def test_a_state_that_was_not_expected(registry: RunRegistry, add_run: AddRun) -> None:
-    """The error has the state it is in, and nothing is changed or told."""
+def test_an_unexpected_state(registry: RunRegistry, add_run: AddRun) -> None:
+    """The error has the current state, and nothing changes."""
     run_id = add_run().run_id
     before = (registry.details(run_id), registry.last_event_seq())
     with pytest.raises(StateConflictError, match="is queued and cannot become") as conflict:

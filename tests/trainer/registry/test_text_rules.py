@@ -9,7 +9,7 @@ from tests.trainer.registry.conftest import config, finish
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("message", "shown"),
     [
         ("401 for \x1b[31mred\x1b[2J", "401 for red"),
         ("x\x1b]0;owned\x07\x1b[2Jy", "xy"),
@@ -22,14 +22,14 @@ from tests.trainer.registry.conftest import config, finish
     ],
 )
 def test_no_text_of_a_process_moves_a_terminal(
-    registry: RunRegistry, said: str, shown: str
+    registry: RunRegistry, message: str, shown: str
 ) -> None:
     """Reason, remedy, warnings and output come out plain; lines and tabs stay."""
-    run_id = registry.add(new_ulid(), config(), reason=said, remedy=said).run_id
+    run_id = registry.add(new_ulid(), config(), reason=message, remedy=message).run_id
     assert (registry.get(run_id).reason, registry.get(run_id).remedy) == (shown, shown)
-    registry.set_warnings(run_id, [said])
+    registry.set_warnings(run_id, [message])
     assert registry.get(run_id).warnings == (shown,)
-    finish(registry, run_id, RunState.FAILED, output_tail=[said], remedy=said)
+    finish(registry, run_id, RunState.FAILED, output_tail=[message], remedy=message)
     details = registry.details(run_id)
     assert details.output_tail == (shown.replace("\n", " "),)
     assert details.run.remedy == shown

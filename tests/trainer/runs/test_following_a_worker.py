@@ -1,4 +1,4 @@
-"""A worker that pauses by itself is a paused run, which anybody can resume."""
+"""A worker that pauses on its own is a paused run, which any client can resume."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def daemon(
 def test_a_session_whose_actor_fails_is_paused_until_it_is_resumed(
     daemon: DaemonUnderTest, tmp_path: Path
 ) -> None:
-    """The record says why it stands still, and resuming it is the usual call."""
+    """The record has the reason, and the usual call resumes it."""
     script = tmp_path / "fails_once.py"
     script.write_text(FAILS_ONCE)
     config = {

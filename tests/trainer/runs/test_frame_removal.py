@@ -32,8 +32,8 @@ def test_frames_and_what_was_to_become_some(run: RunDirectory) -> None:
     assert {path.name for path in run.path.iterdir()} == {"telemetry.jsonl", "frames.mp4"}
 
 
-def test_whatever_a_worker_put_in_their_place(run: RunDirectory, tmp_path: Path) -> None:
-    """A link is removed and not followed, a folder left alone, and a missing run is no error."""
+def test_other_files_in_their_place(run: RunDirectory, tmp_path: Path) -> None:
+    """A link is removed and not followed, a folder is left alone, a missing run is ignored."""
     precious = tmp_path / "precious"
     precious.write_bytes(b"x")
     run.frames.symlink_to(precious)

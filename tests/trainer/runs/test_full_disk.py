@@ -84,6 +84,6 @@ def _try_submit(daemon: DaemonUnderTest) -> str:
     try:
         return daemon.submit(steps=1)
     except grpc.RpcError as error:
-        refusal = str(error)
-    assert "disk" in refusal or "space" in refusal, refusal
+        rejection = str(error)
+    assert "disk" in rejection or "space" in rejection, rejection
     return "refused"

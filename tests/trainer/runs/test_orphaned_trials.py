@@ -1,4 +1,4 @@
-"""Which runs go on although the sweep that wanted them is over."""
+"""Runs that continue although their sweep has ended."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,8 +38,8 @@ def orphans(registry: RunRegistry) -> set[str]:
 
 
 @pytest.mark.parametrize("end", [RunState.LOST, RunState.FAILED, RunState.CANCELLED])
-def test_the_runs_of_a_sweep_that_is_over(registry: RunRegistry, end: RunState) -> None:
-    """However it ended; what is stopping or over needs nobody to end it."""
+def test_the_runs_of_a_finished_sweep(registry: RunRegistry, end: RunState) -> None:
+    """However it ended; stopping and finished runs are omitted."""
     sweep = parent(registry, "sweep", end)
     going_on = {
         child(registry, sweep, state)

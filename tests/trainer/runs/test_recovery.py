@@ -74,7 +74,7 @@ def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> N
 
 
 def test_after_a_reboot_nothing_is_reattached(daemon: DaemonUnderTest) -> None:
-    """Pids of an earlier boot belong to somebody else: the run is lost, and nobody is signalled."""
+    """Pids of an earlier boot belong to other processes: the run is lost, and none is signalled."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     daemon.kill()

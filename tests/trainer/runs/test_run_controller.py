@@ -173,7 +173,7 @@ def test_a_worker_with_children_of_its_own(daemon: DaemonUnderTest) -> None:
 
 
 def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
-    """A worker that can pause stands still on its own, and continues where it was."""
+    """A worker that can pause does so itself, and continues at the same step."""
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))

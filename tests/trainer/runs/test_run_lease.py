@@ -1,4 +1,4 @@
-"""Runs that somebody has to hold: what becomes of them when nobody does."""
+"""Runs with a lease, and what happens when no client renews it."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_renewing_keeps_the_lease() -> None:
 
 
 def test_a_laptop_that_was_suspended() -> None:
-    """On waking after a night nobody is late: the client has a whole lease to say that it lives."""
+    """After a suspend the client has a full lease to renew."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 20.0) is LeaseState.HELD
     night = 20.0 + 8 * 3600
@@ -117,7 +117,7 @@ def _held(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
 
 @pytest.mark.process
 def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> None:
-    """First it stands still, then it is over, and each time it says why."""
+    """First it pauses, then it stops, each with a reason."""
     run_id = _submit(daemon, 0.5)
     record = daemon.until(run_id)
     assert record.state == "cancelled"

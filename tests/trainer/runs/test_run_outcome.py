@@ -1,4 +1,4 @@
-"""How a run's end is told."""
+"""The reported outcome of a run."""
 
 from typing import Any
 

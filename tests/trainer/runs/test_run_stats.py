@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> RunDirectory:
     return run
 
 
-def _tell(run: RunDirectory, *events: dict[str, Any]) -> None:
+def _write_lines(run: RunDirectory, *events: dict[str, Any]) -> None:
     with run.spool.open("a") as spool:
         spool.writelines(json.dumps(event) + "\n" for event in events)
     with TelemetryService(run) as service:
@@ -40,13 +40,13 @@ def _step(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def test_nothing_yet(run: RunDirectory) -> None:
-    """A run that has told nothing has an empty digest, not an error."""
+    """A run without telemetry has an empty digest, not an error."""
     assert RunStatsBuilder(run, None).update().steps == 0
 
 
 def test_returns_and_steps(run: RunDirectory) -> None:
     """Latest and mean return come from finished episodes, the last step's time from the step."""
-    _tell(
+    _write_lines(
         run,
         *({"type": "episode", "episode_id": f"e{n}", "steps": 1, "return": n} for n in range(4)),
         _step(0, t=1_700_000_000.5),
@@ -61,7 +61,7 @@ def test_returns_and_steps(run: RunDirectory) -> None:
 
 def test_progress_reported_by_the_worker(run: RunDirectory) -> None:
     """The worker's own progress line wins over what could be counted."""
-    _tell(
+    _write_lines(
         run, _step(0), {"type": "progress", "done": 5, "total": 20, "unit": "updates", "eta_s": 3}
     )
     builder = RunStatsBuilder(run, 1000)
@@ -75,10 +75,10 @@ def test_progress_and_speed_counted(run: RunDirectory) -> None:
     """Without a progress line, steps against `total_timesteps` give progress, speed and ETA."""
     clock = _Clock()
     builder = RunStatsBuilder(run, 100, clock)
-    _tell(run, *(_step(n) for n in range(10)))
+    _write_lines(run, *(_step(n) for n in range(10)))
     builder.update()
     clock.now += 2.0
-    _tell(run, *(_step(n) for n in range(10, 30)))
+    _write_lines(run, *(_step(n) for n in range(10, 30)))
     digest = builder.update()
     builder.close()
     assert digest.sps == pytest.approx(10.0)
@@ -89,11 +89,11 @@ def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None
     """Speed is of steps, and the time that is left is of episodes."""
     clock = _Clock()
     builder = RunStatsBuilder(run, None, clock)
-    _tell(run, _step(0), {"type": "progress", "done": 1, "total": 21, "unit": "episodes"})
+    _write_lines(run, _step(0), {"type": "progress", "done": 1, "total": 21, "unit": "episodes"})
     builder.update()
     clock.now += 2.0
     steps = (_step(n) for n in range(1, 31))
-    _tell(run, *steps, {"type": "progress", "done": 11, "total": 21, "unit": "episodes"})
+    _write_lines(run, *steps, {"type": "progress", "done": 11, "total": 21, "unit": "episodes"})
     digest = builder.update()
     builder.close()
     assert digest.sps == pytest.approx(15.0)
@@ -102,7 +102,7 @@ def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None
 
 def test_invalid_numbers_are_ignored(run: RunDirectory) -> None:
     """NaN returns, speeds and times never reach a list as numbers to sort by."""
-    _tell(
+    _write_lines(
         run,
         {"type": "heartbeat", "t": "NaN", "sps": "Infinity"},
         {"type": "progress", "done": "NaN", "total": 10, "unit": "x"},
@@ -120,7 +120,7 @@ def test_invalid_numbers_are_ignored(run: RunDirectory) -> None:
 def test_what_the_daemon_acts_upon(run: RunDirectory) -> None:
     """The resolved configuration, artifacts in both forms, status and farewell are noticed."""
     config = {"type": "config", "run_id": "r", "algo": "a", "env_id": "E", "args": {"x": 1}}
-    _tell(
+    _write_lines(
         run,
         config,
         {"type": "artifact", "kind": "checkpoint", "path": "checkpoints/a.bin"},

@@ -31,15 +31,15 @@ def empty_request(name: str) -> Message:
     return message
 
 
-def refusal(daemon: DaemonUnderTest, name: str, request: Message) -> grpc.RpcError:
-    """How the call was rejected."""
+def rejected_call(daemon: DaemonUnderTest, name: str, request: Message) -> grpc.RpcError:
+    """Make a call that must be rejected; returns its error."""
     with pytest.raises(grpc.RpcError) as caught:
         call(daemon, name, request)
     return caught.value
 
 
-def told(error: grpc.RpcError) -> dict[str, str]:
-    """What came with the refusal: remedy and code."""
+def error_details(error: grpc.RpcError) -> dict[str, str]:
+    """Remedy and code of an error, from its metadata."""
     items = error.trailing_metadata() or ()
     return {item.key: unquote(str(item.value)) for item in items}
 

@@ -14,7 +14,7 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 from mosaic.trainer.service.server import MAX_REQUEST_BYTES, SERVICE_NAME
 from tests.support.daemon import DaemonUnderTest, eventually
-from tests.trainer.service.conftest import METHODS, SERVICE, empty_request, told
+from tests.trainer.service.conftest import METHODS, SERVICE, empty_request, error_details
 
 pytestmark = pytest.mark.process
 
@@ -52,7 +52,7 @@ def test_without_the_token_nothing_answers(daemon: DaemonUnderTest) -> None:
             for how, metadata in _WITHOUT_THE_TOKEN.items():
                 error = _failure(channel, path, b"", metadata, streams=how == "wrong")
                 assert error.code() is grpc.StatusCode.UNAUTHENTICATED, (path, how)
-                assert "trainer/token" in told(error)["mosaic-remedy"]
+                assert "trainer/token" in error_details(error)["mosaic-remedy"]
 
 
 def test_parts_of_the_token_do_not_open(daemon: DaemonUnderTest) -> None:
@@ -131,7 +131,7 @@ def test_the_standard_health_service(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_watched_health_service_reports_the_end(daemon: DaemonUnderTest) -> None:
-    """Whoever watches hears that it stops serving, or that it has stopped."""
+    """Watchers see that it stops serving, or that it has stopped."""
     stub = health_pb2_grpc.HealthStub(daemon.channel)
     watch = stub.Watch(health_pb2.HealthCheckRequest(service=""))
     assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
@@ -191,9 +191,9 @@ def test_tls_files_that_cannot_be_used(tmp_path: Path, certificate: tuple[Path, 
     missing = tmp_path / "missing.pem"
     for pair in ((public, missing), (missing, key), (key, public)):
         options = ("--tls-certificate", str(pair[0]), "--tls-key", str(pair[1]))
-        told = DaemonUnderTest(tmp_path).start_error(*options)
-        assert told["code"] == "T392"
-        assert "PEM" in told["remedy"]
+        failure = DaemonUnderTest(tmp_path).start_error(*options)
+        assert failure["code"] == "T392"
+        assert "PEM" in failure["remedy"]
     assert DaemonUnderTest(tmp_path).start_error("--tls-key", str(key))["code"] == "T391"
 
 
@@ -206,4 +206,4 @@ def test_streams_end_when_the_daemon_stops(daemon: DaemonUnderTest) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         eventually(lambda: next(watch) is None)
     assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
-    assert told(caught.value)["mosaic-code"] == "T375"
+    assert error_details(caught.value)["mosaic-code"] == "T375"

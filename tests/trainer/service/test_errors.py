@@ -1,4 +1,4 @@
-"""What clients are told of errors: a code, a sentence, a remedy; never a secret, never too much."""
+"""Errors that clients get: a code, a message, a remedy; never a secret, limited in size."""
 
 import errno
 import logging
@@ -42,7 +42,7 @@ def _config_error() -> RunConfigError:
     ids=lambda value: type(value).__name__,
 )
 def test_each_kind_of_error_has_its_code(error: Exception, status: grpc.StatusCode) -> None:
-    """Programs tell errors apart by gRPC's own codes."""
+    """Programs distinguish errors by gRPC's status codes."""
     assert to_rpc_error(error, str).status is status
 
 
@@ -56,28 +56,28 @@ def test_a_full_disk_behind_another_error() -> None:
 def test_a_bug_is_logged_and_not_sent(caplog: pytest.LogCaptureFixture) -> None:
     """The client learns where to look, the log has the traceback, and no detail leaks."""
     with caplog.at_level(logging.ERROR):
-        refusal = to_rpc_error(KeyError("a private detail"), str)
-    assert refusal.status is grpc.StatusCode.INTERNAL
-    assert "daemon.log" in refusal.message
-    assert "private detail" not in str(refusal)
+        rejection = to_rpc_error(KeyError("a private detail"), str)
+    assert rejection.status is grpc.StatusCode.INTERNAL
+    assert "daemon.log" in rejection.message
+    assert "private detail" not in str(rejection)
     assert "a private detail" in caplog.text
 
 
 def test_secrets_are_taken_out() -> None:
     """Also out of the remedy."""
     error = UserError("The key hunter22 is wrong.", remedy="Replace hunter22.", code="T999")
-    refusal = to_rpc_error(error, lambda text: text.replace("hunter22", "[secret KEY]"))
-    assert "hunter22" not in str(refusal)
-    assert dict(refusal.metadata)[CODE_KEY] == "T999"
+    rejection = to_rpc_error(error, lambda text: text.replace("hunter22", "[secret KEY]"))
+    assert "hunter22" not in str(rejection)
+    assert dict(rejection.metadata)[CODE_KEY] == "T999"
 
 
 @pytest.mark.parametrize("letter", ["a", "ü", "漢", "\U0001f600", "\ud800", "\0", "\n"])
-def test_whatever_the_words_they_fit(letter: str) -> None:
+def test_any_message_fits_the_status(letter: str) -> None:
     """Neither length nor script nor control characters make gRPC drop the status."""
-    refusal = to_rpc_error(UserError(letter * 50_000, remedy=letter * 50_000), str)
-    metadata = dict(refusal.metadata)
-    assert len(refusal.message) <= 2_010
-    assert len(refusal.message.encode()) * 3 + len(metadata[REMEDY_KEY]) < 16_000
+    rejection = to_rpc_error(UserError(letter * 50_000, remedy=letter * 50_000), str)
+    metadata = dict(rejection.metadata)
+    assert len(rejection.message) <= 2_010
+    assert len(rejection.message.encode()) * 3 + len(metadata[REMEDY_KEY]) < 16_000
     assert metadata[REMEDY_KEY].isascii()
     assert unquote(metadata[REMEDY_KEY]).isprintable() or letter == "\n"
-    assert "\0" not in refusal.message
+    assert "\0" not in rejection.message

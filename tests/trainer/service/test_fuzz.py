@@ -174,11 +174,11 @@ def _call(
                     answer.cancel()
                     return grpc.StatusCode.OK
     except grpc.RpcError as error:
-        refusal = error
+        rejection = error
     else:
         return grpc.StatusCode.OK
-    status: grpc.StatusCode = refusal.code()
-    assert status not in CLEAN or refusal.details(), f"{method.name}: no sentence"
+    status: grpc.StatusCode = rejection.code()
+    assert status not in CLEAN or rejection.details(), f"{method.name}: no sentence"
     return status
 
 
@@ -222,8 +222,8 @@ def test_no_message_at_all(daemon: DaemonUnderTest, method: MethodDescriptor) ->
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 
-def test_nothing_left_the_home(daemon: DaemonUnderTest) -> None:
-    """No path of all that was sent has led anywhere."""
+def test_no_path_left_the_home(daemon: DaemonUnderTest) -> None:
+    """None of the sent paths had an effect outside."""
     assert not Path("/tmp/pwned").exists()  # noqa: S108 - what one of the texts would have made
     assert {path.name for path in daemon.folder.iterdir()} <= {"home", "daemon.out"}
     assert not list(daemon.home.path.rglob("passwd"))

@@ -103,7 +103,7 @@ def test_episodes_by_page(daemon: DaemonUnderTest, run_id: str) -> None:
 
 
 def test_curves(daemon: DaemonUnderTest, run_id: str) -> None:
-    """The series there are, each as many points as asked for, and any stretch of them."""
+    """All series, the requested number of points, and any range of them."""
     series = {info.name: info for info in daemon.stub.ListSeries(pb.RunRef(run_id=run_id)).series}
     name = max(series, key=lambda name: series[name].points)
     whole = daemon.stub.QueryCurve(pb.QueryCurveRequest(run_id=run_id, name=name))

@@ -21,8 +21,8 @@ _KEPT_EVENTS = 5
 _CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
 
 
-class LookedAtRegistry(RunRegistry):
-    """Says when somebody begins to look for events."""
+class ObservedRegistry(RunRegistry):
+    """Signals when events are first read."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
@@ -42,7 +42,7 @@ def test_a_watcher_of_a_quiet_run_need_not_list_again(tmp_path: Path) -> None:
 
 async def _watch_a_quiet_run(path: Path) -> None:
     commits = CommitSignals()
-    with LookedAtRegistry(
+    with ObservedRegistry(
         path, on_change=lambda: commits.notify(REGISTRY), max_events=_KEPT_EVENTS
     ) as registry:
         quiet = registry.add(new_ulid(), _CONFIG).run_id

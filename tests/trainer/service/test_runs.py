@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.run_states import RunState
 from tests.support.daemon import DaemonUnderTest, eventually
-from tests.trainer.service.conftest import METHODS, call, refusal, told
+from tests.trainer.service.conftest import METHODS, call, error_details, rejected_call
 
 pytestmark = pytest.mark.process
 
@@ -85,13 +85,13 @@ _WRONG: list[tuple[str, Message, str]] = [
 def test_invalid_requests_are_rejected_with_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
     """Whatever a client sends: INVALID_ARGUMENT, a sentence, a remedy, and the daemon stays up."""
     for name, request, field in _WRONG:
-        error = refusal(daemon, name, request)
+        error = rejected_call(daemon, name, request)
         where = (name, field, error.details())
         assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, where
         assert field in (error.details() or ""), where
         assert len(error.details() or "") <= 2_100
-        assert told(error)["mosaic-remedy"], where
-        assert told(error)["mosaic-code"], where
+        assert error_details(error)["mosaic-remedy"], where
+        assert error_details(error)["mosaic-code"], where
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
     assert "T374" not in (daemon.home.logs / "daemon.log").read_text()
 
@@ -104,7 +104,7 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest) -> None:
             request = kind(run_id=_RUN)
             if name == "ControlRun":
                 request.command_json = b'{"cmd": "reset"}'
-            error = refusal(daemon, name, request)
+            error = rejected_call(daemon, name, request)
             assert error.code() is grpc.StatusCode.NOT_FOUND, name
 
 
@@ -116,7 +116,7 @@ def test_the_same_request_id_is_the_same_run(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.SubmitRun(request).run_id == first.run_id
     config["env_id"] = "Other-v0"
     other = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="mine")
-    assert refusal(daemon, "SubmitRun", other).code() is grpc.StatusCode.ALREADY_EXISTS
+    assert rejected_call(daemon, "SubmitRun", other).code() is grpc.StatusCode.ALREADY_EXISTS
     daemon.until(first.run_id)
 
 
@@ -125,11 +125,11 @@ def test_cancel_pause_and_resume(daemon: DaemonUnderTest) -> None:
     run_id = daemon.submit(steps=1_000_000, rate=200)
     ref = pb.RunRef(run_id=run_id)
     daemon.until(run_id, RunState.RUNNING)
-    assert refusal(daemon, "ResumeRun", ref).code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert rejected_call(daemon, "ResumeRun", ref).code() is grpc.StatusCode.FAILED_PRECONDITION
     assert daemon.stub.PauseRun(ref).state == "paused"
     assert daemon.stub.ResumeRun(ref).state == "running"
     assert (
-        refusal(daemon, "DeleteRun", pb.DeleteRunRequest(run_id=run_id)).code()
+        rejected_call(daemon, "DeleteRun", pb.DeleteRunRequest(run_id=run_id)).code()
         is grpc.StatusCode.FAILED_PRECONDITION
     )
     seq = daemon.stub.ControlRun(
@@ -140,7 +140,7 @@ def test_cancel_pause_and_resume(daemon: DaemonUnderTest) -> None:
     assert stopping.state in ("stopping", "cancelled")
     record = daemon.until(run_id)
     assert record.state == "cancelled"
-    again = refusal(daemon, "CancelRun", pb.CancelRunRequest(run_id=run_id))
+    again = rejected_call(daemon, "CancelRun", pb.CancelRunRequest(run_id=run_id))
     assert again.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
@@ -190,9 +190,9 @@ def test_workers_and_their_bundles(daemon: DaemonUnderTest) -> None:
     assert json.loads(echo.descriptor_json)["worker"] == "echo_worker"
     one = daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="echo_worker"))
     assert one.descriptor_json == echo.descriptor_json
-    missing = refusal(daemon, "DescribeWorker", pb.WorkerRef(worker_id="echo_werker"))
+    missing = rejected_call(daemon, "DescribeWorker", pb.WorkerRef(worker_id="echo_werker"))
     assert missing.code() is grpc.StatusCode.NOT_FOUND
-    assert "echo_worker" in told(missing)["mosaic-remedy"]
+    assert "echo_worker" in error_details(missing)["mosaic-remedy"]
 
     progress = list(daemon.stub.InstallBundle(pb.InstallBundleRequest(name="echo_worker")))
     assert progress[-1].phase == "done"
@@ -202,7 +202,7 @@ def test_workers_and_their_bundles(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="echo_worker")).ready
     removed = daemon.stub.RemoveBundle(pb.RemoveBundleRequest(name="echo_worker"))
     assert removed.removed
-    assert refusal(
+    assert rejected_call(
         daemon, "InstallBundle", pb.InstallBundleRequest(name="no_such_bundle")
     ).code() in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
 
@@ -298,7 +298,7 @@ def test_an_import_that_cannot_be_listed(daemon: DaemonUnderTest) -> None:
     daemon.until(run_id)
     parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
     shutil.rmtree(daemon.run(run_id).path)
-    assert refusal(daemon, "ImportRun", parts[0]).code() is grpc.StatusCode.ALREADY_EXISTS
+    assert rejected_call(daemon, "ImportRun", parts[0]).code() is grpc.StatusCode.ALREADY_EXISTS
     assert not daemon.run(run_id).path.exists()
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
     assert daemon.stub.ImportRun(iter(parts)).digest.steps == 5

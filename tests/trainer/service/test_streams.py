@@ -18,7 +18,7 @@ from mosaic.telemetry.reader import TelemetryReader
 from mosaic.telemetry.service import TelemetryService
 from mosaic.trainer.service.store_view import StoreView, newest_chunk
 from tests.support.daemon import DaemonUnderTest, eventually
-from tests.trainer.service.conftest import lines_of, told
+from tests.trainer.service.conftest import error_details, lines_of
 
 pytestmark = pytest.mark.process
 
@@ -145,8 +145,8 @@ def test_metrics_and_episodes_and_events(daemon: DaemonUnderTest) -> None:
     assert len(metrics) == stats.types["metric"]
 
     def events(**fields: Any) -> list[pb.EventLine]:
-        asked = pb.StreamEventsRequest(run_id=run_id, after=-1, follow=True, **fields)
-        return [event for batch in daemon.stub.StreamEvents(asked) for event in batch.events]
+        requested = pb.StreamEventsRequest(run_id=run_id, after=-1, follow=True, **fields)
+        return [event for batch in daemon.stub.StreamEvents(requested) for event in batch.events]
 
     everything = events()
     assert [event.seq for event in everything] == list(range(len(everything)))
@@ -214,7 +214,7 @@ def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         list(daemon.stub.StreamSteps(pb.StreamRequest(run_id=run_id, after=-1)))
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-    assert "rebuilt" in told(caught.value)["mosaic-remedy"]
+    assert "rebuilt" in error_details(caught.value)["mosaic-remedy"]
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 
@@ -260,8 +260,8 @@ def test_the_newest_chunk_is_found_from_anywhere(tmp_path: Path, lines: int, siz
         assert newest_chunk(reader, "metric", -1) is None
 
 
-def test_a_store_that_is_made_again_is_read_again(tmp_path: Path) -> None:
-    """Whoever moves a damaged store aside need not restart anything."""
+def test_a_rebuilt_store_is_read(tmp_path: Path) -> None:
+    """After moving a damaged store away, no restart is needed."""
     run = _store(tmp_path, 10)
     with StoreView(run) as view:
         assert view.read(lambda reader: reader.stats().steps) == 10

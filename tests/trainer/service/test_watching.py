@@ -53,7 +53,7 @@ def test_a_run_from_its_queue_to_its_end(daemon: DaemonUnderTest) -> None:
 
 
 def test_replay_from_a_number(daemon: DaemonUnderTest) -> None:
-    """A client that was away, over a restart even, is told exactly what it missed."""
+    """A client that was away, also over a restart, gets exactly the missed events."""
     first = daemon.submit(steps=10)
     daemon.until(first)
     everything = list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=0)))
@@ -83,7 +83,7 @@ def test_some_runs_only(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_number_of_another_registry(daemon: DaemonUnderTest) -> None:
-    """A client whose number lies ahead is told to list again, and misses nothing from there on."""
+    """A client with a later number has to list again, and misses nothing from there."""
     stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=10**9, follow=True))
     assert next(stream).HasField("forgotten")
     run_id = daemon.submit(steps=10)
@@ -91,22 +91,22 @@ def test_a_number_of_another_registry(daemon: DaemonUnderTest) -> None:
     stream.cancel()
 
 
-def test_figures_while_it_runs(daemon: DaemonUnderTest) -> None:
-    """With `digests`, growing numbers come between the states, and the final ones with the end."""
+def test_digests_while_it_runs(daemon: DaemonUnderTest) -> None:
+    """With `digests`, statistics are sent between the states, and the final ones with the end."""
     run_id = daemon.submit(steps=3000, rate=2000)
     stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(digests=True, follow=True))
     events = _until_over(stream, run_id)
     stream.cancel()
-    figures = [event for event in events if event.HasField("digest")]
-    steps = [event.run.digest.steps for event in figures]
+    stats = [event for event in events if event.HasField("digest")]
+    steps = [event.run.digest.steps for event in stats]
     assert len(set(steps)) > 2
     assert steps == sorted(steps)
-    assert {event.seq for event in figures} == {0}
+    assert {event.seq for event in stats} == {0}
     assert events[-1].run.digest.steps == 3000
 
 
 def test_annotations_and_deletion(daemon: DaemonUnderTest) -> None:
-    """What a person writes on a run, and its end for good, are events too."""
+    """They are events, too."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     seq = daemon.stub.ListRuns(pb.ListRunsRequest()).last_event_seq

@@ -84,7 +84,7 @@ def record_run(
     python_path: Sequence[str] = (),
     **env_kwargs: Any,
 ) -> str:
-    """The id of a run that is over, with so many episodes."""
+    """The id of a finished run with this many recorded episodes."""
     run = client.submit(
         {
             "worker": worker,
@@ -121,13 +121,13 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
 
 @pytest.fixture(scope="module")
 def record(client: TrainerClient) -> Record:
-    """Makes a run with one recorded episode; the same one for the same wish."""
+    """A run with one recorded episode; cached by its arguments."""
     made: dict[str, str] = {}
 
-    def run_of(env_id: str, **wish: Any) -> str:
-        key = json.dumps([env_id, wish], sort_keys=True)
+    def run_of(env_id: str, **request: Any) -> str:
+        key = json.dumps([env_id, request], sort_keys=True)
         if key not in made:
-            made[key] = record_run(client, env_id, **wish)
+            made[key] = record_run(client, env_id, **request)
         return made[key]
 
     return run_of

@@ -26,12 +26,12 @@ ODD = "odd_environments:Odd-v0"
 
 def frames_of(simulation: Resimulation, first: int, count: int = 0) -> list[SimulatedFrame]:
     """The frames that are asked for, in the order in which they come."""
-    asked = simulation.request_frames(first, count)
+    requested = simulation.request_frames(first, count)
     frames = []
     for part in simulation:
-        if isinstance(part, SimulatedFrame) and part.request == asked:
+        if isinstance(part, SimulatedFrame) and part.request == requested:
             frames.append(part)
-        elif part == FramesDone(request=asked):
+        elif part == FramesDone(request=requested):
             return frames
     raise AssertionError("it ended before all frames had come")
 
@@ -191,8 +191,8 @@ def test_a_client_that_leaves(
     daemon: DaemonUnderTest, client: TrainerClient, record: Record
 ) -> None:
     """Its helper process is gone, even one that hangs in native code."""
-    for wish in ({}, {"does": "hang in native code", "at": 6}):
-        simulation = client.resimulate(record(ODD, **wish), 0)
+    for open_request in ({}, {"does": "hang in native code", "at": 6}):
+        simulation = client.resimulate(record(ODD, **open_request), 0)
         simulation.request_frames(0, 6)
         assert next(part for part in simulation if isinstance(part, SimulatedFrame))
         simulation.request_frames(10)
@@ -262,8 +262,8 @@ def test_requests_that_make_no_sense(daemon: DaemonUnderTest, record: Record) ->
         assert f"`{field}`" in str(caught.value.details())
 
 
-def test_a_client_that_has_asked_for_all_it_wants(daemon: DaemonUnderTest, record: Record) -> None:
-    """When it sends no more, the call ends on its own after the last frame."""
+def test_a_client_that_ends_its_requests(daemon: DaemonUnderTest, record: Record) -> None:
+    """The call ends after the last frame."""
     requests = [
         pb.ResimulateRequest(open=pb.OpenSimulation(run_id=record(ODD))),
         pb.ResimulateRequest(frames=pb.SimulateFrames(request=5, first=18)),

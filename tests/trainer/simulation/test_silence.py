@@ -27,18 +27,18 @@ TIMEOUT_S = 60.0
 
 
 class Clock:
-    """Stands still until it is set, or is told to move with every look at it."""
+    """Constant until it is set, or advances with every read."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.looks = 0
-        self.seconds_per_look = 0.0
-        self.at_each_look: Callable[[], None] = lambda: None
+        self.reads = 0
+        self.seconds_per_read = 0.0
+        self.at_each_read: Callable[[], None] = lambda: None
 
     def __call__(self) -> float:
-        self.looks += 1
-        self.now += self.seconds_per_look
-        self.at_each_look()
+        self.reads += 1
+        self.now += self.seconds_per_read
+        self.at_each_read()
         return self.now
 
 
@@ -111,8 +111,8 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
 
     waiting = threading.Thread(target=receive)
     waiting.start()
-    looks = clock.looks
-    eventually(lambda: clock.looks > looks + 1)
+    reads = clock.reads
+    eventually(lambda: clock.reads > reads + 1)
     assert waiting.is_alive(), "no time has passed"
     clock.now = TIMEOUT_S + 1
     waiting.join(TIMEOUT_S)
@@ -130,8 +130,8 @@ def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
     waiting = threading.Thread(target=lambda: parts.append(until(simulation, Done)))
     waiting.start()
     clock.now = 100 * TIMEOUT_S
-    looks = clock.looks
-    eventually(lambda: clock.looks > looks or not waiting.is_alive())
+    reads = clock.reads
+    eventually(lambda: clock.reads > reads or not waiting.is_alive())
     simulation.ask(2, 3, 0)
     waiting.join(TIMEOUT_S)
     (part,) = parts
@@ -139,20 +139,20 @@ def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
 
 
 def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
-    """Steps on the way to a far frame are told to nobody; that they are taken is enough."""
+    """Steps on the way to a far frame are not reported, but count as progress."""
     simulation = start(does="hang", at=6)
     simulation.ask(1, 0, 0)
     while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
         pass
     steps = itertools.count(7)
 
-    def take_a_step() -> None:
+    def record_step() -> None:
         # As the helper would, had it not been stopped where nothing else can happen meanwhile.
         with simulation._position.open("r+b") as file:
             file.write(struct.pack("<qq", 2, next(steps)))
 
-    clock.seconds_per_look = 0.6 * TIMEOUT_S
-    clock.at_each_look = take_a_step
+    clock.seconds_per_read = 0.6 * TIMEOUT_S
+    clock.at_each_read = record_step
     failures: list[UserError] = []
 
     def receive() -> None:
@@ -163,9 +163,9 @@ def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
 
     waiting = threading.Thread(target=receive)
     waiting.start()
-    looks = clock.looks
-    eventually(lambda: clock.looks > looks + 8 or not waiting.is_alive())
+    reads = clock.reads
+    eventually(lambda: clock.reads > reads + 8 or not waiting.is_alive())
     assert waiting.is_alive(), failures
-    clock.at_each_look = lambda: None
+    clock.at_each_read = lambda: None
     waiting.join(TIMEOUT_S)
     assert [failure.code for failure in failures] == ["T415"]

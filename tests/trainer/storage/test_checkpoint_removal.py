@@ -45,10 +45,10 @@ def test_one_of_a_run_goes_and_the_others_stay(
         removal.delete(newest)
 
 
-def test_names_of_one_file_free_its_room_with_the_last_of_them(
+def test_hard_links_are_freed_with_the_last_name(
     add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval, registry: RunRegistry
 ) -> None:
-    """Nothing is told to be free that is not."""
+    """Reported sizes are really freed."""
     run = add_run(("checkpoints/last.pt", b"aaa", NOW))
     (run.checkpoints / "step-5.pt").hardlink_to(run.checkpoints / "last.pt")
     registry.set_manifest(run.run_id, scan_artifacts(run, []))

@@ -129,8 +129,8 @@ def test_an_older_registry_lists_what_its_runs_have(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_an_import_is_kept_as_it_came(home: Home, checkpoints: Checkpoints) -> None:
-    """Content, name, hash and what was told of it, also for the next daemon."""
+def test_an_import_is_stored_unchanged(home: Home, checkpoints: Checkpoints) -> None:
+    """Content, name, hash and metadata, also for the next daemon."""
     taken = take(
         checkpoints, POLICY[:10], POLICY[10:], meta={"step": 5}, size_bytes=7000, sha256=SHA256
     )
@@ -143,7 +143,7 @@ def test_an_import_is_kept_as_it_came(home: Home, checkpoints: Checkpoints) -> N
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "metadata"),
     [
         ((b"abc",), {"size_bytes": 4}),
         ((b"abc", b"de"), {"size_bytes": 4}),
@@ -153,11 +153,11 @@ def test_an_import_is_kept_as_it_came(home: Home, checkpoints: Checkpoints) -> N
     ids=["too short", "too long", "damaged", "empty"],
 )
 def test_an_upload_that_does_not_match_its_header_is_rejected(
-    home: Home, checkpoints: Checkpoints, parts: tuple[bytes, ...], told: dict[str, Any]
+    home: Home, checkpoints: Checkpoints, parts: tuple[bytes, ...], metadata: dict[str, Any]
 ) -> None:
     """And nothing of it is left."""
     with pytest.raises(InvalidCheckpointError):
-        take(checkpoints, *parts, **told)
+        take(checkpoints, *parts, **metadata)
     assert not list(home.checkpoints.iterdir())
 
 
@@ -234,7 +234,7 @@ def test_verifying_a_folder(checkpoints: Checkpoints, add_run: AddRun) -> None:
 
 
 def test_verifying_an_import_without_a_record(home: Home, checkpoints: Checkpoints) -> None:
-    """Its record is told to be broken; it is not listed."""
+    """It is reported as broken, and not listed."""
     taken = take(checkpoints, POLICY)
     (home.checkpoints / taken.checkpoint_id / "checkpoint.json").write_text("{")
     assert not checkpoints.verify(taken.checkpoint_id).ok

@@ -97,9 +97,9 @@ def test_events_and_manifest_are_updated(
     pruned = [event.what for event in events if isinstance(event.what, ArtifactPruned)]
     assert [each.path for each in pruned] == GOES
     assert sum(each.freed_bytes for each in pruned) == 75 * KB
-    (told,) = [event for event in events if isinstance(event.what, RetentionChanged)]
-    assert (told.run_id, told.run) == ("", None)
-    assert told.what == RetentionChanged(freed_bytes=75 * KB, removed=4)
+    (changes,) = [event for event in events if isinstance(event.what, RetentionChanged)]
+    assert (changes.run_id, changes.run) == ("", None)
+    assert changes.what == RetentionChanged(freed_bytes=75 * KB, removed=4)
     manifest = decode_manifest(registry.details(run.run_id).manifest_json)
     assert [file.path for file in manifest.checkpoints] == ["checkpoints/2.pt"]
     assert (manifest.videos, manifest.tensorboard_dir) == ((), None)

@@ -90,7 +90,7 @@ def test_no_run_is_made(client: TrainerClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("does", "code", "says"),
+    ("does", "code", "text"),
     [
         ("crash", "T473", "SIGSEGV"),
         ("raise", "T471", "no ice today"),
@@ -98,13 +98,13 @@ def test_no_run_is_made(client: TrainerClient) -> None:
     ],
 )
 def test_a_failure_is_of_one_environment(
-    client: TrainerClient, does: str, code: str, says: str
+    client: TrainerClient, does: str, code: str, text: str
 ) -> None:
     """It is reported with a remedy, and the next picture comes."""
     with pytest.raises(UserError) as caught:
         hard(client, does=does)
     assert caught.value.code == code
-    assert says in caught.value.message
+    assert text in caught.value.message
     assert caught.value.remedy
     assert hard(client).pixels[:3] == b"\x07\x07\x07"
 
@@ -114,10 +114,10 @@ def test_the_log_has_details(client: TrainerClient, daemon: DaemonUnderTest) -> 
     with pytest.raises(UserError, match="failed: RuntimeError"):
         hard(client, does="raise at length")
     log = (daemon.home.logs / "daemon.log").read_text()
-    (_, _, told) = log.rpartition("T477")
-    assert HARD in told
-    assert "no end of it" in told
-    assert "no ice today" not in told
+    (_, _, failures) = log.rpartition("T477")
+    assert HARD in failures
+    assert "no end of it" in failures
+    assert "no ice today" not in failures
 
 
 def test_an_unknown_environment(client: TrainerClient) -> None:
@@ -210,7 +210,7 @@ def test_a_daemon_that_stops_while_one_hangs(
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "text"),
     [
         ({"env_id": " "}, "env_id"),
         ({"seed": -1}, "seed"),
@@ -219,10 +219,10 @@ def test_a_daemon_that_stops_while_one_hangs(
     ],
 )
 def test_requests_that_make_no_sense(
-    client: TrainerClient, fields: dict[str, Any], says: str
+    client: TrainerClient, fields: dict[str, Any], text: str
 ) -> None:
     """They are rejected by the name of the field, before anything is started."""
-    with pytest.raises(UserError, match=says):
+    with pytest.raises(UserError, match=text):
         client.environment_thumbnail(**{"env_id": "CartPole-v1", **fields})
 
 

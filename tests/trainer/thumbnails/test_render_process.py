@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 
 
 def test_an_environment_that_hangs(tmp_path: Path) -> None:
-    """After the timeout there is an error, and the process is not usable any more."""
+    """After the timeout there is an error, and the process is no longer usable."""
     folders = (Path(mosaic_worker.__file__).parents[1], Path(__file__).parent)
     runtime = SimulationRuntime(Path(sys.executable), folders)
     process = RenderProcess(runtime, ScratchFolders(Home(tmp_path)), os.environ, timeout_s=0.5)

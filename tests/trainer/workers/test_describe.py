@@ -1,4 +1,4 @@
-"""Workers are asked what they are in processes that cannot harm, and every failure is told."""
+"""Workers describe themselves in isolated processes, and every failure is reported."""
 
 import os
 import time
@@ -75,30 +75,30 @@ def test_an_installed_worker_describes_itself_without_other_packages(tmp_path: P
         catalog.describe("lake_worker")
 
 
-def test_it_is_asked_once_per_content(tmp_path: Path, catalog: WorkerCatalog) -> None:
-    """A second question costs nothing; an edited worker is asked again."""
-    asked = tmp_path / "asked"
+def test_descriptions_are_cached_by_content(tmp_path: Path, catalog: WorkerCatalog) -> None:
+    """An edited worker is described again."""
+    marker = tmp_path / "marker"
     main = DESCRIBES_ITSELF.format(worker_id="lake_worker")
-    count = f"open({str(asked)!r}, 'a').write('x')\n"
+    count = f"open({str(marker)!r}, 'a').write('x')\n"
     package = write_worker(tmp_path, "lake_worker", main=count + main)
     assert catalog.describe("lake_worker") is catalog.describe("lake_worker")
-    assert asked.read_text() == "x"
+    assert marker.read_text() == "x"
     (package / "descriptor.py").write_text("# new")
     catalog.describe("lake_worker")
-    assert asked.read_text() == "xx"
+    assert marker.read_text() == "xx"
 
 
 def test_a_failure_is_kept_for_a_while(
     tmp_path: Path, catalog: WorkerCatalog, clock: Clock
 ) -> None:
     """A listing every second does not start a broken worker every second."""
-    asked = tmp_path / "asked"
-    write_worker(tmp_path, "bad", main=f"open({str(asked)!r}, 'a').write('x')\n1 / 0")
+    marker = tmp_path / "marker"
+    write_worker(tmp_path, "bad", main=f"open({str(marker)!r}, 'a').write('x')\n1 / 0")
     for now in (0.0, 1.0, 100.0):
         clock.now = now
         with pytest.raises(UserError, match="ZeroDivisionError"):
             catalog.describe("bad")
-    assert asked.read_text() == "xx"
+    assert marker.read_text() == "xx"
 
 
 def test_it_gets_no_secrets_and_no_files(

@@ -230,12 +230,12 @@ def test_a_shortage_of_files_is_not_a_lack_of_workers(folder: Path, site: Path) 
     os.close(spare)
     resource.setrlimit(resource.RLIMIT_NOFILE, (spare, hard))
     try:
-        refusals = []
+        problems = []
         for catalog in catalogs:
             with pytest.raises(UserError) as caught:
                 catalog.find("any_worker")
-            refusals.append(caught.value.code)
+            problems.append(caught.value.code)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert refusals == ["T139", "T139"]
+    assert problems == ["T139", "T139"]
     assert [*found(catalogs[0]), *found(catalogs[1])] == ["lake_worker", "ice_worker"]
