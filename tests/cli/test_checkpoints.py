@@ -98,7 +98,7 @@ def test_a_worker_without_resume_is_rejected(
     monkeypatch.setattr(
         TrainerClient,
         "describe",
-        lambda *asked: msgspec.structs.replace(describe(*asked), supports=supports),
+        lambda *arguments: msgspec.structs.replace(describe(*arguments), supports=supports),
     )
     done = mosaic("train", WORKER, "--resume", "first")
     assert done.returncode == 2
@@ -136,13 +136,13 @@ def test_evaluate_reports_return_length_and_success(mosaic: Mosaic) -> None:
 
 def test_a_policy_is_evaluated_in_the_bundle_that_it_was_trained_in(mosaic: Mosaic) -> None:
     """With the same name and extras, to which further extras can be added."""
-    asked = {"name": "apprentice_scripts", "extras": ["more"]}
+    bundle = {"name": "apprentice_scripts", "extras": ["more"]}
     file = mosaic.folder / "elsewhere.json"
-    file.write_text(json.dumps({"algo": "count", "env_id": "Some-v0", "bundle": asked}))
+    file.write_text(json.dumps({"algo": "count", "env_id": "Some-v0", "bundle": bundle}))
     mosaic.ok("train", WORKER, "--config", str(file), "--name", "elsewhere")
     for extras in ((), ("--extra", "more")):
         result = mosaic.json("evaluate", "elsewhere", "--episodes", "1", *extras)
-        assert (result["state"], result["config"]["bundle"]) == ("succeeded", asked)
+        assert (result["state"], result["config"]["bundle"]) == ("succeeded", bundle)
 
 
 def test_a_file_from_elsewhere_is_imported_used_and_deleted(mosaic: Mosaic) -> None:

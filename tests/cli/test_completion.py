@@ -13,13 +13,13 @@ from tests.support.mosaic_cli import Mosaic
 pytestmark = pytest.mark.process
 
 
-def offered(mosaic: Mosaic, *words: str) -> list[str]:
-    """The completions that bash gets after these words."""
+def offered(mosaic: Mosaic, *arguments: str) -> list[str]:
+    """The completions that bash gets after these arguments."""
     environment = {
         **mosaic.environment,
         "_MOSAIC_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(("mosaic", *words)),
-        "COMP_CWORD": str(len(words)),
+        "COMP_WORDS": " ".join(("mosaic", *arguments)),
+        "COMP_CWORD": str(len(arguments)),
     }
     done = subprocess.run(
         mosaic.command(), capture_output=True, text=True, check=True, env=environment

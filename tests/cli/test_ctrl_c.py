@@ -20,14 +20,14 @@ pytestmark = pytest.mark.process
 _LONG = ("train", "echo_worker", "--env", "Echo-v0", "--set", "steps=1000000", "--set", "rate=300")
 
 
-def read_until(process: "Popen[str]", words: str) -> None:
+def read_until(process: "Popen[str]", text: str) -> None:
     """Wait until the program has printed the text on stderr."""
     assert process.stderr is not None
-    said = ""
-    while words not in said:
+    printed = ""
+    while text not in printed:
         line = process.stderr.readline()
-        assert line, f"it ended without saying '{words}': {said}"
-        said += line
+        assert line, f"it ended without saying '{text}': {printed}"
+        printed += line
 
 
 def finish(process: "Popen[str]") -> Any:
@@ -88,9 +88,9 @@ class Terminal:
                 {**mosaic.environment, "TERM": "xterm"},
             )
 
-    def read_until(self, words: str) -> None:
+    def read_until(self, text: str) -> None:
         deadline = time.monotonic() + DEADLINE_S
-        while words not in self.output:
+        while text not in self.output:
             assert time.monotonic() < deadline, self.output
             if select.select([self._screen], [], [], 1.0)[0]:
                 self.output += os.read(self._screen, 65536).decode(errors="replace")
@@ -103,7 +103,7 @@ class Terminal:
         try:
             while part := os.read(self._screen, 65536):
                 self.output += part.decode(errors="replace")
-        except OSError:  # how Linux says that nobody has the other end any more
+        except OSError:  # Linux reports a closed other end this way
             pass
         os.close(self._screen)
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])

@@ -17,11 +17,11 @@ def without_display(mosaic: Mosaic) -> dict[str, str]:
     return {name: text for name, text in mosaic.environment.items() if name not in _OF_A_DISPLAY}
 
 
-@pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
-def test_without_a_display_a_remedy_is_printed(words: tuple[str, ...], mosaic: Mosaic) -> None:
+@pytest.mark.parametrize("arguments", [(), ("gui",)], ids=["alone", "gui"])
+def test_without_a_display_a_remedy_is_printed(arguments: tuple[str, ...], mosaic: Mosaic) -> None:
     """The exit code is 1; `mosaic` without a command also prints its help."""
     done = subprocess.run(
-        mosaic.command(*words),
+        mosaic.command(*arguments),
         capture_output=True,
         text=True,
         timeout=DEADLINE_S,
@@ -32,14 +32,14 @@ def test_without_a_display_a_remedy_is_printed(words: tuple[str, ...], mosaic: M
     assert done.returncode == 1
     assert "There is no display to open a window on." in done.stderr
     assert "ssh -X" in done.stderr
-    assert ("Manage:" in done.stdout) == (not words)
+    assert ("Manage:" in done.stdout) == (not arguments)
 
 
-@pytest.mark.parametrize("words", [(), ("gui",)], ids=["alone", "gui"])
-def test_the_window_opens_and_closes_on_sigterm(words: tuple[str, ...], mosaic: Mosaic) -> None:
+@pytest.mark.parametrize("arguments", [(), ("gui",)], ids=["alone", "gui"])
+def test_the_window_opens_and_closes_on_sigterm(arguments: tuple[str, ...], mosaic: Mosaic) -> None:
     """It starts a daemon, saves its layout, and leaves no temporary files."""
     window = subprocess.Popen(
-        mosaic.command(*words),
+        mosaic.command(*arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

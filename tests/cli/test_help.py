@@ -50,7 +50,7 @@ IMPERATIVES = frozenset(
         "Write",
     ]
 )
-MAX_OPTION_WORDS = 13
+MAX_HELP_LENGTH = 13  # in words
 
 
 def walk(
@@ -109,7 +109,7 @@ def test_every_option_is_explained_in_a_short_sentence(path: str) -> None:
             assert text, option.name
             assert text.endswith("."), text
             assert text[0].isupper(), text
-            assert len(text.split()) <= MAX_OPTION_WORDS, text
+            assert len(text.split()) <= MAX_HELP_LENGTH, text
 
 
 @every_command
@@ -134,15 +134,15 @@ def test_help_ends_with_examples(path: str) -> None:
     assert 1 <= len(command.examples) <= 3
     assert CONTEXTS[path].get_help().rpartition("\n\n")[2].startswith("Examples:\n")
     for example in command.examples:
-        words = example.split()
+        parts = example.split()
         assert "mosaic" in example
-        if words[0] != "mosaic":
+        if parts[0] != "mosaic":
             continue
         known = set(RELEASED["mosaic"])
         for name, members in RELEASED.items():
-            if set(name.split()) <= {*words, "start", "show"}:
+            if set(name.split()) <= {*parts, "start", "show"}:
                 known.update(members)
-        options = [word for word in words if word.startswith("--")]
+        options = [word for word in parts if word.startswith("--")]
         assert set(options) <= known, example
 
 

@@ -39,8 +39,8 @@ def test_the_list_fits_80_columns(shared_mosaic: Mosaic, finished: str) -> None:
     """With id, name, algorithm, environment, state and numbers."""
     printed = shared_mosaic.ok("runs", "list", "--text", "finished")
     assert all(len(line) <= 80 for line in printed.splitlines())
-    for words in (finished[-8:], "finished", "echo", "Echo-v0", "succeeded", "300"):
-        assert words in printed
+    for text in (finished[-8:], "finished", "echo", "Echo-v0", "succeeded", "300"):
+        assert text in printed
 
 
 def test_filters_choose_runs(shared_mosaic: Mosaic, finished: str) -> None:
@@ -76,7 +76,7 @@ def test_tag_note_rename_and_archive(shared_mosaic: Mosaic) -> None:
 def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
     """As text and JSON: configuration, command, environment, history, artifacts."""
     printed = shared_mosaic.ok("runs", "show", finished)
-    for words in (
+    for text in (
         finished,
         "succeeded",
         "Finished.",
@@ -88,7 +88,7 @@ def test_show_prints_everything(shared_mosaic: Mosaic, finished: str) -> None:
         "Artifacts",
         "checkpoints/",
     ):
-        assert words in printed
+        assert text in printed
     document = shared_mosaic.json("runs", "show", finished)
     assert {"run_id", "state", "exit_code", "reason", "digest"} <= set(document)
     assert document["config"]["params"] == {"steps": 300}
@@ -141,8 +141,8 @@ def test_export_and_import(mosaic: Mosaic) -> None:
     again = mosaic("runs", "export", run_id)
     assert again.returncode == 2
     assert "--force" in again.stderr
-    asked = mosaic("runs", "delete", run_id, stdin="n\n")
-    assert asked.returncode == 130
+    done = mosaic("runs", "delete", run_id, stdin="n\n")
+    assert done.returncode == 130
     assert mosaic("runs", "delete", run_id, stdin="y\n").returncode == 0
     assert mosaic.json("runs", "list")["total"] == 0
     imported: Any = mosaic.json("runs", "import", exported["file"])
@@ -154,10 +154,10 @@ def test_export_and_import(mosaic: Mosaic) -> None:
 def test_export_to_tensorboard(shared_mosaic: Mosaic) -> None:
     """The event file has its metrics and episodes."""
     run_id = shared_mosaic.train("--set", "steps=100")["run_id"]
-    told = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
+    export = shared_mosaic.json("runs", "export", run_id, "--tensorboard", "board")
     curves = read_scalars(shared_mosaic.folder / "board")
-    assert sum(map(len, curves.values())) == told["points"] > 0
-    assert len(curves) == told["tags"]
+    assert sum(map(len, curves.values())) == export["points"] > 0
+    assert len(curves) == export["tags"]
     assert len(curves["episodes/return"]) == len(curves["episodes/length"]) > 0
     assert sum(curves["episodes/length"].values) <= 100
     assert shared_mosaic("runs", "export", run_id, "x.gz", "--tensorboard", "y").returncode == 2

@@ -95,20 +95,20 @@ def test_models_of_scripts_cannot_be_evaluated(mosaic: Mosaic, script: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--set", "layer=3"), "Did you mean `layers`"),
         (("--set", "layers=many"), "Expected an integer.\n"),
     ],
 )
 def test_an_invalid_parameter_starts_nothing(
-    mosaic: Mosaic, script: Path, arguments: tuple[str, ...], said: str
+    mosaic: Mosaic, script: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     """With a suggestion, as for the worker's own algorithms."""
     line = ("train", WORKER, "--script", str(script), "--env", "Some-v0")
     done = mosaic(*line, *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_missing_or_invalid_script_is_reported(mosaic: Mosaic, script: Path) -> None:

@@ -62,7 +62,7 @@ def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("last", "steps", "--episode", "99"), "no episode 99"),
         (("last", "metrics", "absent"), "no metric 'absent'"),
@@ -70,10 +70,10 @@ def test_episodes_metrics_and_rejects(without_daemon: Mosaic) -> None:
     ],
 )
 def test_unknown_items_are_reported(
-    without_daemon: Mosaic, arguments: tuple[str, ...], said: str
+    without_daemon: Mosaic, arguments: tuple[str, ...], message: str
 ) -> None:
     """Exit code 1, and the command that lists them."""
     done = without_daemon("telemetry", *arguments)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert "`mosaic" in done.stderr

@@ -43,9 +43,9 @@ def test_a_run_that_fails_is_exit_code_1(shared_mosaic: Mosaic) -> None:
     result = json.loads(done.stdout)
     assert (result["state"], result["exit_code"]) == ("failed", 3)
     assert result["remedy"]
-    words = shared_mosaic(*_ECHO, "--set", "crash_at=5")
-    assert words.returncode == 1
-    assert "SIGSEGV" in words.stdout
+    done = shared_mosaic(*_ECHO, "--set", "crash_at=5")
+    assert done.returncode == 1
+    assert "SIGSEGV" in done.stdout
 
 
 def test_detach_returns_at_once_and_watch_reattaches(shared_mosaic: Mosaic) -> None:

@@ -93,7 +93,7 @@ def test_the_printed_commands_work_unchanged(mosaic: Mosaic, template: str) -> N
     mosaic.ok(*train[1].split(), "--preflight")
 
 
-def test_the_page_on_workers_trains_as_the_command_says() -> None:
+def test_the_command_in_the_documentation_is_current() -> None:
     """The page uses the options of the template."""
     page = (CHECKOUT_WORKERS.parent / "docs" / "writing-a-worker.md").read_text()
     made = re.search(r"mosaic workers new (\w+) --template (\w+)\n", page)
@@ -136,12 +136,12 @@ def test_the_code_passes_the_linter(tmp_path: Path, template: str) -> None:
 def test_every_package_is_pinned(tmp_path: Path, template: str) -> None:
     """All requirements are pinned; torch has the version of the checkout."""
     write_skeleton(tmp_path / "pinned", "pinned", template, "mosaic-worker")
-    asked, pins = (
+    requested, pins = (
         [line for line in (tmp_path / "pinned" / name).read_text().splitlines() if line]
         for name in ("requirements.in", "requirements.txt")
     )
     pinned = dict(re.split("==|[ ]+#", line)[:2] for line in pins if not line.startswith("#"))
-    names = {re.split(r"[\[=# ]", line)[0] for line in asked if not line.startswith("#")}
+    names = {re.split(r"[\[=# ]", line)[0] for line in requested if not line.startswith("#")}
     assert names <= pinned.keys()
     assert pinned.get("torch", "").strip() == ("" if template == "plain" else "2.13.0")
 

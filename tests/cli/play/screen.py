@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _DEADLINE_S = 120
-_MOST_TOLD = 2000
+_MAX_OUTPUT = 2000
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"\x1b\[H((?:(?!\x1b\[H).)*?)\x1b\[J", re.DOTALL)
 LEFT = "\x1b[?1049l"
@@ -81,13 +81,13 @@ class Screen:
         """Return the next output; empty at the end."""
         try:
             return os.read(self._screen, 65536).decode(errors="replace")
-        except OSError:  # how Linux says that nobody has the other end any more
+        except OSError:  # Linux reports a closed other end this way
             return ""
 
     @property
     def tail(self) -> str:
         """The end of the output, without colours."""
-        return _STYLE.sub("", self.output)[-_MOST_TOLD:]
+        return _STYLE.sub("", self.output)[-_MAX_OUTPUT:]
 
     @property
     def afterwards(self) -> str:

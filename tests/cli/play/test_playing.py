@@ -95,7 +95,7 @@ def test_the_first_observation_is_that_of_the_episode_start(player: Mosaic) -> N
     assert "Rewards:" in screen.frame
     screen.type("x")
     screen.read_until(scene.caption)
-    screen.type("q")  # drops off where there is nobody, and does not quit
+    screen.type("q")  # drops off where there is no passenger, and does not quit
     screen.read_until("return -10")
     screen.type("\x1b")
     assert screen.end() == 0, screen.tail
