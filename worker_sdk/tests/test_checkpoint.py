@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from mosaic_worker import Emitter, WorkerError, save_checkpoint
+from mosaic_worker.run_folder import RunFolder
 
 
 class CheckpointTest(unittest.TestCase):
@@ -21,6 +22,28 @@ class CheckpointTest(unittest.TestCase):
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
         self.addCleanup(self.emitter.writer.close)
+
+    def test_a_home_that_is_moved(self) -> None:
+        """A checkpoint goes to where the run's directory is, not to its former path."""
+        first = self.folder / "home" / "run"
+        first.mkdir(parents=True)
+        self.addCleanup(os.chdir, Path.cwd())
+        os.chdir(first)
+        folder = RunFolder(first)
+        save_checkpoint(self.emitter, folder.path, "a.bin", b"a", step=1)
+        moved = self.folder / "moved" / "run"
+        (self.folder / "home").rename(self.folder / "moved")
+        save_checkpoint(self.emitter, folder.path, "b.bin", b"b", step=2)
+        self.assertEqual(sorted(file.name for file in moved.glob("*/*")), ["a.bin", "b.bin"])
+        self.assertFalse(first.exists())
+
+    def test_a_directory_that_is_removed(self) -> None:
+        """Its path stays the last one."""
+        first = self.folder / "run"
+        first.mkdir()
+        folder = RunFolder(first)
+        first.rmdir()
+        self.assertEqual(folder.path, first)
 
     def test_bytes_and_writers(self) -> None:
         """From bytes or from a function, it is announced with step, metrics and hash."""

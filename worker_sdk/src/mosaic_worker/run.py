@@ -13,6 +13,7 @@ from mosaic_worker.control import Control, ControlCommand
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.heartbeat import PERIOD_SECONDS, Heartbeat
 from mosaic_worker.run_control import RunControl
+from mosaic_worker.run_folder import RunFolder
 from mosaic_worker.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Run(OldRunNames):
         """Claim standard output, standard input and the stop signals. Main thread only."""
         self._run_control = RunControl()
         self.emitter = Emitter(run_control=self._run_control)
-        self.directory = Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd())
+        self._folder = RunFolder(Path(os.environ.get(RUN_DIR_VARIABLE) or Path.cwd()))
         self.id = os.environ.get(RUN_ID_VARIABLE) or self.directory.name
         self.heartbeat = Heartbeat(self.emitter, heartbeat_s)
         self._control = Control(self.emitter, wake=self._run_control.notify)
@@ -52,6 +53,11 @@ class Run(OldRunNames):
             self._exit_now,
         )
         self._signals.install()
+
+    @property
+    def directory(self) -> Path:
+        """The run's directory. Ask again for each file: a user may move the home meanwhile."""
+        return self._folder.path
 
     @property
     def recorder(self) -> EpisodeRecorder:

@@ -106,8 +106,9 @@ def _error_text(error: OSError) -> str:
 class TrackingListener(Protocol):
     """Receives artifacts and messages of the trackers, from any thread."""
 
-    directory: Path
-    """The folder for all files."""
+    @property
+    def directory(self) -> Path:
+        """The folder for all files."""
 
     @property
     def should_stop(self) -> bool:
@@ -128,7 +129,10 @@ class RunTrackingListener:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self.directory = run.directory
+
+    @property
+    def directory(self) -> Path:
+        return self._run.directory
 
     @property
     def should_stop(self) -> bool:

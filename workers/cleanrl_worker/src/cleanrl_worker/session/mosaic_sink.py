@@ -28,7 +28,6 @@ class MosaicSink:
     """If steps are recorded, the recorder writes the episodes; otherwise this sink does."""
 
     def __init__(self, run: Run) -> None:
-        self.directory = run.directory
         self._run = run
         telemetry = run.config.raw.get("telemetry") or {}
         self._records_steps = telemetry.get("steps", "off") in ("all", "sampled", "columns")
@@ -36,6 +35,10 @@ class MosaicSink:
         self._exit_stack = contextlib.ExitStack()
         self._episodes = 0
         run.accept("checkpoint")
+
+    @property
+    def directory(self) -> Path:
+        return self._run.directory
 
     @property
     def should_stop(self) -> bool:

@@ -35,8 +35,9 @@ class CheckpointToSave(NamedTuple):
 class RunSink(Protocol):
     """Also a listener of the SDK's trackers."""
 
-    directory: Path
-    """The session writes all of its files here."""
+    @property
+    def directory(self) -> Path:
+        """The session writes all of its files here."""
 
     @property
     def should_stop(self) -> bool:
