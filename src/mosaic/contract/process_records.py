@@ -73,6 +73,8 @@ class StartedRecord(ProcessRecord, kw_only=True, frozen=True):
     supervisor: SupervisorStamp
     spool: SpoolStamp | None = None
     """None in the records of earlier versions."""
+    cgroup: str | None = None
+    """The control group of the run's processes; None where there is none."""
 
 
 class ExitRecord(ProcessRecord, kw_only=True, frozen=True):

@@ -29,6 +29,7 @@ from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.child_processes import start_child
 from mosaic.trainer.processes.control_channel import send_command
 from mosaic.trainer.processes.process_environment import worker_environment
+from mosaic.trainer.processes.run_cgroup import create_group, remove_group
 from mosaic.trainer.processes.run_process import Exited, Running, RunProcess, observe, signal_worker
 from mosaic.trainer.processes.run_termination import (
     Grace,
@@ -55,6 +56,7 @@ def launch(
     environment = worker_environment(run_dir, os.environ if env is None else env)
     command = [_executable(argv, environment), *argv[1:]]
     _make_directory(run_dir)
+    group = create_group(run_dir.run_id)
     try:
         supervisor = start_child(
             lambda: subprocess.Popen(
@@ -65,6 +67,7 @@ def launch(
                     SUPERVISOR,
                     run_dir.path.absolute(),
                     run_dir.records.absolute(),
+                    *([group] if group else []),
                     "--",
                     *command,
                 ],
@@ -94,6 +97,8 @@ def launch(
         problem = f"it did not start within {_START_TIMEOUT_S:.0f} s"
     supervisor.wait()
     finalize_lost(run_dir)
+    if group:
+        remove_group(group)
     raise _not_started(run_dir, problem or "its supervisor was killed")
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from mosaic.contract.control import Stop
 from mosaic.contract.errors import UserError
@@ -22,6 +23,7 @@ from mosaic.contract.process_identity import (
 from mosaic.contract.process_records import DamagedRecordError, StartedRecord
 from mosaic.trainer.processes.child_processes import adopts_orphans_of, end_adopted
 from mosaic.trainer.processes.control_channel import send_command
+from mosaic.trainer.processes.run_cgroup import pids_in_group, remove_group
 from mosaic.trainer.processes.run_process import (
     Lost,
     Running,
@@ -37,8 +39,9 @@ _POLL_S = 0.05
 def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessIdentity]:
     """All processes that provably belong to the run, never one that merely has its pid.
 
-    Those with the run in their environment, in any session; and those in the worker's session and
-    group, as long as the worker has that pid or they write to the run's files.
+    Those in the run's control group; those with the run in their environment, in any session; and
+    those in the worker's session and group, as long as the worker has that pid or they write to the
+    run's files.
     The supervisor and the calling process are not members.
     """
     if started.boot_id != boot_id():
@@ -46,10 +49,12 @@ def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessId
     leader = read_stat(started.pid)
     group_is_ours = leader is not None and leader.start_ticks == started.start_ticks
     supervisor_record = started.supervisor
+    in_cgroup = pids_in_group(Path(started.cgroup)) if started.cgroup else set()
     living = {
         ProcessIdentity(stat.pid, stat.start_ticks, started.boot_id)
         for stat in live_processes()
-        if _has_run_in_environment(run_dir, stat.pid)
+        if stat.pid in in_cgroup
+        or _has_run_in_environment(run_dir, stat.pid)
         or (_is_in_group(stat, started.pid) and (group_is_ours or _writes_to(run_dir, stat.pid)))
     }
     supervisor = ProcessIdentity(
@@ -212,11 +217,14 @@ def finalize_lost(run_dir: RunDirectory, grace_s: float = 5.0) -> RunProcess:
 def _is_end_proven(started: StartedRecord) -> bool:
     """Whether a process without a trace of the run, in its own session, would be gone too.
 
-    Such a process can be found only if it became a child of this daemon, which must have started
-    the supervisor itself; or if it cannot have survived a restart of the machine.
+    Such a process can be found only in the run's control group, or if it became a child of this
+    daemon, which must have started the supervisor itself. None survives a restart of the machine.
     """
     if started.boot_id != boot_id():
         return True
+    if started.cgroup:
+        remove_group(Path(started.cgroup))  # fails while a process is in it
+        return not Path(started.cgroup).exists()
     supervisor = Running(started).supervisor
     return not end_adopted() and adopts_orphans_of(supervisor)
 

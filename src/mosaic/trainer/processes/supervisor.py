@@ -1,4 +1,4 @@
-"""The parent of one worker: `python -I -S supervisor.py RUN_DIR RECORDS_DIR -- COMMAND...`.
+"""The parent of one worker: `supervisor.py RUN_DIR RECORDS_DIR [CGROUP] -- COMMAND...`.
 
 It outlives the daemon, so that a worker's telemetry and exit code never depend on the daemon. The
 launcher starts it; everything else goes through files. In the run's directory:
@@ -19,7 +19,7 @@ It exits with 2 when it must not start, with 1 when it could not, else with 0.
 
 # One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
 # collections), `json` (re) and `pathlib` would cost each run 2 MB and 10 ms.
-# ruff: noqa: PTH104, PTH108, PTH123, PTH208
+# ruff: noqa: PTH104, PTH106, PTH108, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -95,21 +95,24 @@ class Worker:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) < 4 or arguments[2] != "--" or not arguments[3]:
-        report("usage: supervisor.py RUN_DIR RECORDS_DIR -- COMMAND...")
+    split = arguments.index("--") if "--" in arguments else 0
+    folders, command = arguments[:split], arguments[split + 1 :]
+    if len(folders) not in (2, 3) or not command or not command[0]:
+        report("usage: supervisor.py RUN_DIR RECORDS_DIR [CGROUP] -- COMMAND...")
         return 2
+    group = folders[2] if len(folders) > 2 else None
     os.closerange(FIRST_OTHER_FD, HIGHEST_FD)
     own_signals()
     try:
-        os.chdir(arguments[0])
-        records = os.open(arguments[1], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        os.chdir(folders[0])
+        records = os.open(folders[1], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         acquire_lock(records)
         check_not_started(records)
         become_subreaper()
         stdin = open_control()
         spool = open_for_append(SPOOL)
         log = open_for_append(WORKER_LOG)
-        worker = start_worker(arguments[3:], [stdin, spool, log], records)
+        worker = start_worker(command, [stdin, spool, log], records, group)
     except AlreadyStartedError as error:
         report(str(error))
         return 2
@@ -126,6 +129,8 @@ def main(arguments: list[str]) -> int:
         )  # our output is closed to the launcher now: it knows that the start is complete
     wait_for(worker)
     strays_ended, strays_left = end_strays(worker)
+    if group and not strays_left:
+        remove_group(group)
     record = exit_record(worker, strays_ended, strays_left)
     record["spool_restored"] = restore_spool(spool)
     record["spool_bytes"] = os.fstat(spool).st_size
@@ -198,7 +203,7 @@ def open_for_append(name: str) -> int:
     return open_regular(name, os.O_WRONLY | os.O_APPEND)
 
 
-def start_worker(command: list[str], stdio: list[int], records: int) -> Worker:
+def start_worker(command: list[str], stdio: list[int], records: int, group: str | None) -> Worker:
     """Fork, write the record, and only then let the child execute the command.
 
     The child waits for a byte on a pipe. If we die before the record is written, the pipe closes
@@ -214,7 +219,9 @@ def start_worker(command: list[str], stdio: list[int], records: int) -> Worker:
     started = time.monotonic()
     try:
         first_byte = os.read(result_pipe, 1)  # it has its own session and group now, or has failed
-        write_record(records, STARTED, started_record(pid, stdio[1]))
+        record = started_record(pid, stdio[1])
+        record["cgroup"] = group if group and join_group(group, pid) else None
+        write_record(records, STARTED, record)
     except OSError:
         os.close(opener)
         os.waitpid(pid, 0)
@@ -281,6 +288,19 @@ def started_record(pid: int, spool: int) -> dict[str, object]:
             "descriptor": spool,
         },
     }
+
+
+def join_group(group: str, pid: int) -> bool:
+    """Move the child, which waits, to the run's control group; returns whether it is there."""
+    try:
+        procs = os.open(f"{group}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(procs, b"%d" % pid)
+        finally:
+            os.close(procs)
+    except OSError:
+        return False
+    return True
 
 
 def stat_fields(pid: int) -> list[bytes]:
@@ -435,6 +455,13 @@ def write_record(records: int, name: str, record: dict[str, object]) -> None:
         os.fsync(file.fileno())
     os.rename(partial, name, src_dir_fd=records, dst_dir_fd=records)
     os.fsync(records)
+
+
+def remove_group(group: str) -> None:
+    try:
+        os.rmdir(group)
+    except OSError:
+        return  # the worker has created groups in it, or it could not be used
 
 
 def remove_control() -> None:

@@ -1,0 +1,71 @@
+"""The control group (cgroup v2) of a run's processes, where the system delegates one to the daemon.
+
+A child stays in it when it starts a session, clears its environment or loses its parent, so that a
+later daemon finds it too. Only a process that moves itself to another group on purpose leaves it.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_OWN_GROUP = Path("/proc/self/cgroup")
+_MOUNTS = Path("/proc/self/mountinfo")
+_DELEGATED = "user.delegate"
+"""Set by systemd on a group whose content is up to the processes in it."""
+
+
+def create_group(run_id: str) -> Path | None:
+    """A new group below that of this process; None where that is not possible or not allowed."""
+    parent = _find_own_group()
+    if parent is None:
+        return None
+    group = parent / f"mosaic-{run_id}"
+    try:
+        group.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return None
+    return group
+
+
+def pids_in_group(group: Path) -> set[int]:
+    """The processes in the group and in groups below it; empty if it is gone. Raises `OSError`."""
+    pids: set[int] = set()
+    for folder, _, _ in os.walk(group):
+        with suppress(FileNotFoundError):
+            text = Path(folder, "cgroup.procs").read_text()
+            pids.update(int(pid) for pid in text.split())
+    return pids
+
+
+def remove_group(group: Path) -> None:
+    """Remove an empty group and those below it; one that is still in use stays."""
+    for folder, _, _ in os.walk(group, topdown=False):
+        with suppress(OSError):
+            Path(folder).rmdir()
+
+
+def _find_own_group() -> Path | None:
+    """The folder of this process's group, if groups may be created in it."""
+    try:
+        path = next(
+            line.removeprefix("0::")
+            for line in _OWN_GROUP.read_text().splitlines()
+            if line.startswith("0::/")
+        )
+        mount = next(
+            line.split()[4] for line in _MOUNTS.read_text().splitlines() if " - cgroup2 " in line
+        )
+    except (OSError, StopIteration):
+        return None
+    folder = Path(f"{mount}/{path}")
+    # The root of a container is its own; any other group must be delegated.
+    if path != "/" and not _is_delegated(folder):
+        return None
+    return folder if os.access(folder / "cgroup.procs", os.W_OK) else None
+
+
+def _is_delegated(folder: Path) -> bool:
+    try:
+        return os.getxattr(folder, _DELEGATED) == b"1"
+    except OSError:
+        return False
