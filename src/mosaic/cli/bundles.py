@@ -11,7 +11,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_bundles
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import format_bytes
 from mosaic.cli.options import extras_option, home_option, json_option
 from mosaic.cli.render import (
     Cell,
@@ -22,6 +21,7 @@ from mosaic.cli.render import (
     state_text,
 )
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import BundleInfo, InstallProgress
 from mosaic.contract.run_config import load_run_config
@@ -96,7 +96,7 @@ def remove(home: Home, name: str, hash_: str, as_json: bool) -> None:
         click.echo(f"removed {path}")
     for reason in outcome.kept:
         click.echo(f"kept {reason}")
-    click.echo(f"{format_bytes(outcome.freed_bytes)} freed.")
+    click.echo(f"{format_size(outcome.freed_bytes)} freed.")
 
 
 def _row(info: BundleInfo) -> tuple[Cell, ...]:
@@ -106,7 +106,7 @@ def _row(info: BundleInfo) -> tuple[Cell, ...]:
         ", ".join(info.available_extras if info.state == "missing" else info.extras),
         info.python,
         str(info.packages) if info.packages else "",
-        format_bytes(info.size_bytes) if info.size_bytes else "",
+        format_size(info.size_bytes) if info.size_bytes else "",
         str(info.runs) if info.runs else "",
         info.hash,
         ", ".join(info.workers),

@@ -17,14 +17,7 @@ from mosaic.cli.checkpoint_reference import (
 from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_environments, complete_runs, complete_workers
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import (
-    format_age,
-    format_bytes,
-    format_count,
-    format_time,
-    pluralize,
-    short_id,
-)
+from mosaic.cli.formatting import format_age, format_time, pluralize, short_id
 from mosaic.cli.options import confirm_deletion, home_option, json_option, yes_option
 from mosaic.cli.render import (
     Cell,
@@ -35,6 +28,7 @@ from mosaic.cli.render import (
     result_console,
 )
 from mosaic.client.sessions.actor_descriptors import SCRIPT_MODEL_TEXT, is_script_model
+from mosaic.contract.formatting import format_count, format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import CheckpointRecord
 
@@ -121,7 +115,7 @@ def show(home: Home, checkpoint: str, as_json: bool) -> None:
             ("algorithm", record.algo),
             ("environment", record.env_id),
             ("file", str(home.path / record.path)),
-            ("size", format_bytes(record.size_bytes)),
+            ("size", format_size(record.size_bytes)),
             ("saved", format_time(record.t)),
             *((name, _to_text(value)) for name, value in sorted(meta.items())),
         ]
@@ -189,7 +183,7 @@ def import_files(
         print_json({"checkpoints": [_document(checkpoint, home) for checkpoint in imported]})
         return
     for file, checkpoint in zip(files, imported, strict=True):
-        size = format_bytes(checkpoint.size_bytes)
+        size = format_size(checkpoint.size_bytes)
         click.echo(f"{checkpoint.checkpoint_id}  {file.name}  {size}")
 
 
@@ -214,7 +208,7 @@ def verify(home: Home, references: tuple[str, ...], as_json: bool) -> int:
         print_json({"ok": all_ok, "checkpoints": documents})
     else:
         for checkpoint_id, report in reports.items():
-            intact = f"intact, {format_bytes(report.size_bytes)}"
+            intact = f"intact, {format_size(report.size_bytes)}"
             click.echo(f"{checkpoint_id}  {intact if report.ok else ' '.join(report.problems)}")
     return 0 if all_ok else ExitCode.FAILED
 
@@ -241,7 +235,7 @@ def delete(home: Home, references: tuple[str, ...], yes: bool, as_json: bool) ->
         print_json({"deleted": list(checkpoints), "freed_bytes": freed_bytes})
     else:
         count = pluralize(len(checkpoints), "checkpoint")
-        click.echo(f"Deleted {count}, {format_bytes(freed_bytes)} freed.")
+        click.echo(f"Deleted {count}, {format_size(freed_bytes)} freed.")
 
 
 def _document(checkpoint: CheckpointRecord, home: Home) -> dict[str, Any]:
@@ -272,7 +266,7 @@ def _row(checkpoint: CheckpointRecord, run: str) -> tuple[Cell, ...]:
         checkpoint.algo or checkpoint.worker,
         checkpoint.env_id,
         format_count(step) if isinstance(step, (int, float)) else "",
-        format_bytes(checkpoint.size_bytes),
+        format_size(checkpoint.size_bytes),
         format_age(checkpoint.t),
     )
 

@@ -11,9 +11,10 @@ import msgspec
 
 from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import format_bytes, format_time, pluralize
+from mosaic.cli.formatting import format_time, pluralize
 from mosaic.cli.options import home_option, json_option
 from mosaic.cli.render import print_fields, print_json, print_message
+from mosaic.contract.formatting import format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import DaemonHealth
 
@@ -111,13 +112,13 @@ def _print(health: DaemonHealth) -> None:
     print_fields(
         [
             ("address", health.address),
-            ("process", f"{health.pid}, {format_bytes(health.rss_bytes)}"),
+            ("process", f"{health.pid}, {format_size(health.rss_bytes)}"),
             ("version", health.version),
             ("started", f"{format_time(health.started_at)}"),
-            ("home", f"{health.home}, {format_bytes(health.disk_free_bytes)} free"),
+            ("home", f"{health.home}, {format_size(health.disk_free_bytes)} free"),
             ("runs", states or "none"),
             ("CPUs", f"{health.cpus_free} of {health.cpus} free"),
-            ("memory", format_bytes(health.memory_mb * 1_000_000)),
+            ("memory", format_size(health.memory_mb * 1_000_000)),
             ("GPUs", ", ".join(health.gpus) or "none"),
             *(("problem", problem) for problem in health.problems),
         ]

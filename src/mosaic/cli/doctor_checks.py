@@ -16,9 +16,9 @@ from packaging.requirements import Requirement
 
 from mosaic import __version__
 from mosaic.cli.doctor import Finding, Status
-from mosaic.cli.formatting import format_bytes
 from mosaic.client.daemon_process import probe
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_size
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.machine.machine import Machine
@@ -120,7 +120,7 @@ def _disk(home: Home) -> Iterator[Finding]:
     yield Finding(
         check="disk",
         status=status,
-        message=f"{format_bytes(free)} free",
+        message=f"{format_size(free)} free",
         remedy=""
         if status == "ok"
         else "Delete runs or bundles, or choose a home on another disk.",

@@ -1,4 +1,4 @@
-"""Numbers, times and ids as text for tables."""
+"""Numbers, times and ids as text for tables; sizes and durations are in `contract.formatting`."""
 
 import math
 import time
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from mosaic.contract.runs import RunRecord
 
 _SHORT_ID_CHARACTERS = 8
-_THOUSAND = 1000.0
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
 _MIN_GROUPED, _MIN_SCIENTIFIC = 9_999.5, 1e12
 
@@ -17,29 +16,9 @@ def short_id(run_id: str) -> str:
     return run_id[-_SHORT_ID_CHARACTERS:]
 
 
-def format_count(number: float | None) -> str:
-    """`1.2k`, `3.4M`; empty for None."""
-    if number is None:
-        return ""
-    for unit in ("", "k", "M"):
-        if abs(number) < _THOUSAND:
-            return f"{number:.0f}" if not unit else f"{number:.3g}{unit}"
-        number /= _THOUSAND
-    return f"{number:.3g}G"
-
-
 def pluralize(number: int, noun: str) -> str:
     """`1 step`, `2,000 steps`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def format_bytes(number: float) -> str:
-    """`512 B`, `1.5 MB`."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < _THOUSAND:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.3g} {unit}"
-        number /= _THOUSAND
-    return f"{number:.3g} TB"
 
 
 def format_number(number: float | None) -> str:
@@ -50,20 +29,6 @@ def format_number(number: float | None) -> str:
         return str(number)
     is_grouped = _MIN_GROUPED <= abs(number) < _MIN_SCIENTIFIC
     return f"{number:,.0f}" if is_grouped else f"{number:.4g}"
-
-
-def format_duration(seconds: float | None) -> str:
-    """`45s`, `3m 20s`, `2h 05m`, `4d 3h`; empty for None."""
-    if seconds is None or not math.isfinite(seconds):
-        return ""
-    total_s = round(max(0.0, seconds))
-    if total_s < _MINUTE_S:
-        return f"{total_s}s"
-    if total_s < _HOUR_S:
-        return f"{total_s // _MINUTE_S}m {total_s % _MINUTE_S:02d}s"
-    if total_s < _DAY_S:
-        return f"{total_s // _HOUR_S}h {total_s % _HOUR_S // _MINUTE_S:02d}m"
-    return f"{total_s // _DAY_S}d {total_s % _DAY_S // _HOUR_S}h"
 
 
 def format_age(since: float, clock: Callable[[], float] = time.time) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 import click
 import msgspec
 
-from mosaic.cli.formatting import format_bytes, format_count, format_duration
 from mosaic.cli.render import (
     print_fields,
     print_json,
@@ -14,6 +13,7 @@ from mosaic.cli.render import (
     result_console,
     state_text,
 )
+from mosaic.contract.formatting import format_count, format_duration, format_size
 from mosaic.contract.readiness import DryRunReport, PreflightReport
 
 
@@ -58,7 +58,7 @@ def print_preflight(report: PreflightReport, as_json: bool) -> None:
         [
             ("expected duration", format_duration(report.expected_duration_s)),
             ("expected steps per second", format_count(report.expected_sps)),
-            ("expected memory", format_bytes(memory) if memory else ""),
+            ("expected memory", format_size(memory) if memory else ""),
             ("based on earlier runs", str(report.earlier_runs or "")),
         ]
     )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from mosaic.cli.formatting import format_bytes, pluralize
+from mosaic.cli.formatting import pluralize
 from mosaic.cli.render import message_console, print_message
+from mosaic.contract.formatting import format_size
 
 if TYPE_CHECKING:
     from mosaic.client.trainer_client import TrainerClient
@@ -149,7 +150,7 @@ def print_export(document: dict[str, Any]) -> None:
     else:
         frames = pluralize(document["frames"], "frame")
         content = f"{frames}, {document['duration_s']:.1f} s"
-    click.echo(f"{document['file']}  {content}, {format_bytes(document['bytes'])}")
+    click.echo(f"{document['file']}  {content}, {format_size(document['bytes'])}")
 
 
 def _is_file(target: Path) -> bool:

@@ -8,17 +8,10 @@ import msgspec
 
 from mosaic.cli.commands import command
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import (
-    format_bytes,
-    format_count,
-    format_duration,
-    format_number,
-    format_time,
-    run_duration_s,
-    run_title,
-)
+from mosaic.cli.formatting import format_number, format_time, run_duration_s, run_title
 from mosaic.cli.options import home_option, json_option, run_argument
 from mosaic.cli.render import print_fields, print_json, result_console, state_text
+from mosaic.contract.formatting import format_count, format_duration, format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunDetails, RunStats
 
@@ -119,8 +112,8 @@ def stats_fields(digest: RunStats) -> list[tuple[str, str]]:
         ("mean return", format_number(digest.mean_return)),
         ("latest return", format_number(digest.latest_return)),
         ("steps per second", format_count(digest.sps)),
-        ("memory", format_bytes(digest.rss_bytes) if digest.rss_bytes else ""),
-        ("disk usage", format_bytes(digest.disk_bytes) if digest.disk_bytes else ""),
+        ("memory", format_size(digest.rss_bytes) if digest.rss_bytes else ""),
+        ("disk usage", format_size(digest.disk_bytes) if digest.disk_bytes else ""),
         ("lines that failed to parse", f"{digest.rejects:,}" if digest.rejects else ""),
         ("bytes written", f"{digest.spool_bytes:,}"),
         ("bytes stored", f"{digest.committed_bytes:,}"),
@@ -154,7 +147,7 @@ def _artifact_fields(manifest_json: bytes) -> list[tuple[str, str]]:
     for name, value in manifest.items():
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, dict):
-                fields.append((name, f"{item['path']}  {format_bytes(item['size_bytes'])}"))
+                fields.append((name, f"{item['path']}  {format_size(item['size_bytes'])}"))
             elif item:
                 fields.append((name, str(item)))
     return fields

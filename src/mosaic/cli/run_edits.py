@@ -7,7 +7,7 @@ import click
 from mosaic.analytics.run_event_files import export_event_file
 from mosaic.cli.commands import command
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import format_bytes, pluralize, run_title, short_id
+from mosaic.cli.formatting import pluralize, run_title, short_id
 from mosaic.cli.options import (
     confirm_deletion,
     home_option,
@@ -17,6 +17,7 @@ from mosaic.cli.options import (
     yes_option,
 )
 from mosaic.cli.render import print_json
+from mosaic.contract.formatting import format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunRecord
 
@@ -116,7 +117,7 @@ def export(
     if as_json:
         print_json({"run_id": run_id, "file": str(target), "bytes": size_bytes})
     else:
-        click.echo(f"{target}  {format_bytes(size_bytes)}")
+        click.echo(f"{target}  {format_size(size_bytes)}")
 
 
 @command("import", examples=["mosaic runs import run.tar.gz"])
@@ -152,7 +153,7 @@ def delete(home: Home, runs: tuple[str, ...], yes: bool, as_json: bool) -> None:
         print_json({"deleted": list(freed), "freed_bytes": sum(freed.values())})
     else:
         count = pluralize(len(freed), "run")
-        click.echo(f"Deleted {count}, {format_bytes(sum(freed.values()))} freed.")
+        click.echo(f"Deleted {count}, {format_size(sum(freed.values()))} freed.")
 
 
 def _export_event_file(home: Home, run: str, folder: Path, as_json: bool) -> None:

@@ -9,17 +9,12 @@ import msgspec
 from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_algorithms, complete_runs, complete_workers
 from mosaic.cli.connection import connect
-from mosaic.cli.formatting import (
-    format_age,
-    format_count,
-    format_number,
-    format_time,
-    short_id,
-)
+from mosaic.cli.formatting import format_age, format_number, format_time, short_id
 from mosaic.cli.options import home_option, json_option, run_argument, runs_argument
 from mosaic.cli.render import Cell, print_json, print_message, print_table, state_text
 from mosaic.cli.watch import print_result, print_resume_hint, watch_run
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_count
 from mosaic.contract.layout import Home
 from mosaic.contract.run_events import RunEvent, StateChanged
 from mosaic.contract.run_states import FINAL_STATES, RunState

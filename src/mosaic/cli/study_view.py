@@ -9,12 +9,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from mosaic.cli.formatting import format_duration, format_number, short_id
+from mosaic.cli.formatting import format_number, short_id
 from mosaic.cli.render import message_console, print_table, result_console, state_text
 from mosaic.cli.watch import RunView, run_stats_text
 from mosaic.client.presets import PresetError, load_preset, preset_path
 from mosaic.client.sweeps.study import Study, StudyError, StudyTrial, read_study
 from mosaic.client.sweeps.sweep_plan import BEST_FILE
+from mosaic.contract.formatting import format_duration
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.runs import RunRecord
 

@@ -18,17 +18,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from mosaic.cli.checkpoint_reference import newest_checkpoint
 from mosaic.cli.commands import ExitCode
-from mosaic.cli.formatting import (
-    format_count,
-    format_duration,
-    format_number,
-    pluralize,
-    run_duration_s,
-    short_id,
-)
+from mosaic.cli.formatting import format_number, pluralize, run_duration_s, short_id
 from mosaic.cli.render import message_console, print_json, print_message, result_console
 from mosaic.cli.run_details import run_document
 from mosaic.contract.errors import UserError
+from mosaic.contract.formatting import format_count, format_duration
 from mosaic.contract.layout import Home
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunDetails, RunRecord, RunStats
