@@ -23,6 +23,7 @@ from mosaic.analytics.summary_events import (
     encode_version_event,
 )
 from mosaic.analytics.tfrecord import decode_records, encode_record
+from mosaic.contract.regular_files import open_regular
 
 _NAME_MARKER = ".tfevents."
 _SKIPPED_FOLDERS = frozenset({"wandb", "videos", "checkpoints", "reports", "frames"})
@@ -155,7 +156,8 @@ class EventFolder:
         read_bytes = _READ_BYTES
         while True:
             try:
-                with path.open("rb") as file:
+                descriptor = open_regular(path, follow_links=True)
+                with open(descriptor, "rb") as file:  # noqa: PTH123 - opened by descriptor
                     file.seek(state.offset)
                     data = file.read(read_bytes)
             except OSError:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.regular_files import open_regular
 
 HEADER = b":W&B\xe1\xbe\x00"
 BLOCK_BYTES = 32 * 1024
@@ -46,7 +47,8 @@ class WandbLog:
 
         Raises `OSError`, and `NotAWandbFileError` for another kind of file.
         """
-        with self.path.open("rb") as file:
+        descriptor = open_regular(self.path, follow_links=True)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - opened by descriptor
             self.size_bytes = file.seek(0, 2)
             file.seek(self._offset)
             data = file.read(_READ_BYTES)

@@ -19,6 +19,7 @@ import zstandard
 from mosaic.contract import numbers
 from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.errors import UserError
+from mosaic.contract.regular_files import open_regular
 from mosaic.trainer.processes.process_environment import simulation_environment
 from mosaic.trainer.simulation import errors
 from mosaic.trainer.simulation.helper_messages import (
@@ -245,7 +246,7 @@ _LAYOUT = struct.Struct("<qq")
 def read_position(path: Path) -> tuple[int, int] | None:
     """The phase and the step in the helper's position file; None before the first."""
     try:
-        with path.open("rb") as file:
+        with open(open_regular(path), "rb") as file:  # noqa: PTH123 - opened by descriptor
             phase, number = _LAYOUT.unpack(file.read(_LAYOUT.size))
     except (OSError, struct.error):
         return None
