@@ -37,7 +37,7 @@ def test_each_subfolder_is_shown_like_a_run(
     qtbot.waitUntil(
         lambda: sorted(model.titles.values()) == ["a", "b"], timeout=TIMEOUT_MS
     )  # each folder is read by its own request
-    assert model.phase == "ready"
+    qtbot.waitUntil(lambda: model.phase == "ready", timeout=TIMEOUT_MS)  # set on the next tick
     model.subscribe(_RETURN, None, 1.0, 320)
 
     def has_two_curves() -> bool:
