@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from gym_gui.charts.feed.curve_scores import LAST
 from gym_gui.charts.model.chart_confidence import BAND_TEXT, mean_and_half
 from gym_gui.charts.model.chart_runs import RunGroup
-from gym_gui.charts.model.chart_scores import GROUP_ROLE, NOTHING, SORT_ROLE, ScoresTable, aligned
+from gym_gui.charts.model.chart_scores import GROUP_ROLE, NOTHING, SORT_ROLE, ScoresTable
 from gym_gui.runtime.models.formatting import format_decimal
-
-Index = QModelIndex | QPersistentModelIndex
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 
 
 class GroupColumn(IntEnum):
@@ -24,14 +23,6 @@ class GroupColumn(IntEnum):
     HIGHEST = 4
 
 
-_HEADERS = ("group", "n", "mean ± 95 % CI", "lowest", "highest")
-_TIPS = (
-    "Runs shown as one mean",
-    "Number of runs in the mean",
-    f"Mean over runs of the mean return of the last {LAST} episodes, ± {BAND_TEXT}",
-    "Lowest score of a run",
-    "Highest score of a run",
-)
 _FILE_HEADERS = ("group", "runs", "mean", "ci95_low", "ci95_high", "lowest", "highest", "run_ids")
 
 
@@ -50,8 +41,20 @@ class _Row:
         return f"{format_decimal(self.mean)}{half}"
 
 
-class GroupScores(QAbstractTableModel):
+class GroupScores(TableModel):
     """Updated from the table of runs."""
+
+    COLUMNS = (
+        Column("group", "Runs shown as one mean"),
+        Column("n", "Number of runs in the mean", is_number=True),
+        Column(
+            "mean ± 95 % CI",
+            f"Mean over runs of the mean return of the last {LAST} episodes, ± {BAND_TEXT}",
+            is_number=True,
+        ),
+        Column("lowest", "Lowest score of a run", is_number=True),
+        Column("highest", "Highest score of a run", is_number=True),
+    )
 
     def __init__(self, scores: ScoresTable, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -68,24 +71,8 @@ class GroupScores(QAbstractTableModel):
         """For files and the clipboard: with a header and plain numbers."""
         return [list(_FILE_HEADERS), *map(_plain, self._rows)]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
-        return 0 if parent.isValid() else len(GroupColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADERS[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return aligned(section == GroupColumn.GROUP)
-        return None
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row, column = self._rows[index.row()], GroupColumn(index.column())
@@ -94,7 +81,7 @@ class GroupScores(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole and column == GroupColumn.GROUP:
             return f"{row.group.label}\n{row.group.detail}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return aligned(column == GroupColumn.GROUP)
+            return self.alignment(column)
         if role == SORT_ROLE:
             return _sort_value(row, column)
         if role == GROUP_ROLE:

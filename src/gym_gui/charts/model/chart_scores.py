@@ -8,10 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
@@ -23,9 +20,9 @@ from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
 from gym_gui.runtime.models.services import Services
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 from mosaic.contract.errors import UserError
 
-Index = QModelIndex | QPersistentModelIndex
 SORT_ROLE = int(Qt.ItemDataRole.UserRole)
 GROUP_ROLE = SORT_ROLE + 1
 NOTHING = "-"
@@ -41,16 +38,9 @@ class ScoreColumn(IntEnum):
     BEST = 5
 
 
-_HEADERS = ("run", "seed", "state", "steps", f"mean of last {LAST}", "best")
-_TIPS = (
-    *("", "", "", "Steps done"),
-    f"Mean return of the last {LAST} finished episodes, or of all if fewer",
-    "Highest return of an episode",
-)
 _FILE_HEADERS = (
     *("run_id", "run", "seed", "state", "steps", "last_mean", "last_episodes", "best", "group"),
 )
-_LEFT = (ScoreColumn.RUN, ScoreColumn.STATE)
 
 
 class _FetchedScore(NamedTuple):
@@ -72,8 +62,21 @@ class ScoreRow:
         return self.info.run.run_id
 
 
-class ScoresTable(QAbstractTableModel):
+class ScoresTable(TableModel):
     """Fetches one run at a time, and again when the run has new points."""
+
+    COLUMNS = (
+        Column("run"),
+        Column("seed", is_number=True),
+        Column("state"),
+        Column("steps", "Steps done", is_number=True),
+        Column(
+            f"mean of last {LAST}",
+            f"Mean return of the last {LAST} finished episodes, or of all if fewer",
+            is_number=True,
+        ),
+        Column("best", "Highest return of an episode", is_number=True),
+    )
 
     scores_changed = Signal()
 
@@ -121,22 +124,8 @@ class ScoresTable(QAbstractTableModel):
         cells = (*identity, score.step, score.last, score.counted, score.best, row.group.label)
         return ["" if value is None else str(value) for value in cells]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
-        return 0 if parent.isValid() else len(ScoreColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADERS[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS[section] or None
-        return aligned(section in _LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row, column = self._rows[index.row()], ScoreColumn(index.column())
@@ -145,7 +134,7 @@ class ScoresTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole and column == ScoreColumn.RUN:
             return f"{row.title}\n{row.info.folder or row.group.label}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return aligned(column in _LEFT)
+            return self.alignment(column)
         if role == SORT_ROLE:
             return self._sort_value(row, column)
         if role == GROUP_ROLE:
@@ -224,11 +213,6 @@ class ScoresTable(QAbstractTableModel):
                 last = self.index(number, len(ScoreColumn) - 1)
                 self.dataChanged.emit(self.index(number, 0), last)
                 self.scores_changed.emit()
-
-
-def aligned(is_left: bool) -> int:
-    side = Qt.AlignmentFlag.AlignLeft if is_left else Qt.AlignmentFlag.AlignRight
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
 def _points(info: ChartRunInfo) -> int:

@@ -5,10 +5,7 @@ from enum import IntEnum
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
@@ -16,14 +13,11 @@ from PySide6.QtCore import (
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_decimal
 from gym_gui.runtime.models.runs_model import RunsModel
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 from mosaic.contract.runs import RunRecord
 
-Index = QModelIndex | QPersistentModelIndex
 MAX_RUNS = 20
 """More curves cannot be distinguished."""
-_NO_PARENT = QModelIndex()
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class ChoiceColumn(IntEnum):
@@ -33,11 +27,15 @@ class ChoiceColumn(IntEnum):
     RETURN = 3
 
 
-_HEADERS = ("run", "environment", "state", "return")
-
-
-class CompareChoice(QAbstractTableModel):
+class CompareChoice(TableModel):
     """Owned by `CompareModel`. Newest run first; empty until `set_visible`."""
+
+    COLUMNS = (
+        Column("run"),
+        Column("environment"),
+        Column("state"),
+        Column("return", is_number=True),
+    )
 
     chosen_changed = Signal()
 
@@ -90,22 +88,8 @@ class CompareChoice(QAbstractTableModel):
 
     # QAbstractTableModel.
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(ChoiceColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADERS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if section == ChoiceColumn.RETURN else _LEFT
-        return None
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
@@ -116,7 +100,7 @@ class CompareChoice(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(run, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column == ChoiceColumn.RETURN else _LEFT
+            return self.alignment(column)
         if role == Qt.ItemDataRole.CheckStateRole and column == ChoiceColumn.RUN:
             is_chosen = run.run_id in self.chosen
             return Qt.CheckState.Checked if is_chosen else Qt.CheckState.Unchecked

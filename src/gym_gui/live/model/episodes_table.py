@@ -11,6 +11,7 @@ from gym_gui.live.feed.csv_export import Batch
 from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
+from gym_gui.runtime.models.table_model import Column
 from mosaic.contract.episodes import EpisodeOrder, EpisodeQuery, EpisodeRollup, EpisodeStatus
 
 _CSV_FIELDS = EpisodeRollup.__struct_fields__
@@ -36,14 +37,13 @@ SORT_ORDERS: dict[int, EpisodeOrder] = {
 class EpisodesTable(PagedTable[EpisodeRollup]):
     """Created once for each view."""
 
-    HEADINGS = (
-        ("episode", "Episode number"),
-        ("return", "Sum of its rewards"),
-        ("steps", "Number of steps"),
-        ("end", "Terminated by the environment, or truncated by a limit"),
-        ("agent", ""),
+    COLUMNS = (
+        Column("episode", "Episode number", is_number=True),
+        Column("return", "Sum of its rewards", is_number=True),
+        Column("steps", "Number of steps", is_number=True),
+        Column("end", "Terminated by the environment, or truncated by a limit"),
+        Column("agent"),
     )
-    NUMBER_COLUMNS = (EpisodeColumn.EPISODE, EpisodeColumn.RETURN, EpisodeColumn.STEPS)
 
     query = EpisodeQuery()
     _unfiltered: tuple[str, int] = ("", 0)

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
@@ -23,22 +21,16 @@ from gym_gui.runtime.export_target import free_target
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.services import Services
+from gym_gui.runtime.models.table_model import Index, TableModel
 from mosaic.contract.errors import UserError
 
-Index = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
 
 LOADING_TEXT = "…"
-_NO_PARENT = QModelIndex()
 
 
-class PagedTable(QAbstractTableModel, Generic[Row]):
+class PagedTable(TableModel, Generic[Row]):
     """Subclasses define the columns and how to fetch a page."""
-
-    HEADINGS: tuple[tuple[str, str], ...] = ()
-    """Text and tooltip of each column."""
-    NUMBER_COLUMNS: tuple[int, ...] = ()
-    """Right-aligned columns."""
 
     changed = Signal()
     """The source, the number of rows, the progress of an export, or `problem`."""
@@ -114,8 +106,8 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     def as_tsv(self, rows: Sequence[int]) -> str:
         """Return the loaded ones of these rows, after a line of headings."""
-        columns = range(len(self.HEADINGS))
-        lines = ["\t".join(self.HEADINGS[column][0] for column in columns)]
+        columns = range(len(self.COLUMNS))
+        lines = ["\t".join(map(self.column_title, columns))]
         for number in rows:
             row = self._pages.row(number)
             if row is not None:
@@ -162,22 +154,8 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
 
     # Qt's interface.
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else self._total
-
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self.HEADINGS)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal or section >= len(self.HEADINGS):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.HEADINGS[section][0]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self.HEADINGS[section][1] or None
-        return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
+    def row_count(self) -> int:
+        return self._total
 
     def cell(self, number: int, column: int) -> tuple[str, str]:
         """Return the text of a cell and the name of its colour."""
@@ -191,8 +169,8 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.cell(index.row(), index.column())[0]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self._alignment(index.column())
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() not in self.NUMBER_COLUMNS:
+            return self.alignment(index.column())
+        if role == Qt.ItemDataRole.ToolTipRole and not self.COLUMNS[index.column()].is_number:
             return self.cell(index.row(), index.column())[0]  # the cell may elide it
         return None
 
@@ -232,11 +210,11 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
     def _on_total_changed(self, total: int) -> None:
         before = self._total
         if total > before:
-            self.beginInsertRows(_NO_PARENT, before, total - 1)
+            self.beginInsertRows(QModelIndex(), before, total - 1)
             self._total = total
             self.endInsertRows()
         elif total < before:
-            self.beginRemoveRows(_NO_PARENT, total, before - 1)
+            self.beginRemoveRows(QModelIndex(), total, before - 1)
             self._total = total
             self.endRemoveRows()
         self.changed.emit()
@@ -247,7 +225,7 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
             self.problem = None
             self.changed.emit()
         if last >= first:
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.HEADINGS) - 1))
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.COLUMNS) - 1))
 
     def _on_failed(self, error: UserError) -> None:
         self.problem = error
@@ -281,8 +259,3 @@ class PagedTable(QAbstractTableModel, Generic[Row]):
             self._export = None
         self.export_progress = None
         self.changed.emit()
-
-    def _alignment(self, column: int) -> Qt.AlignmentFlag:
-        is_number = column in self.NUMBER_COLUMNS
-        side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter

@@ -10,6 +10,7 @@ from gym_gui.live.feed.table_pages import PAGE_ROWS, Fetch, Page
 from gym_gui.live.model.paged_table import PagedTable
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
 from gym_gui.runtime.models.run_text import actor_label
+from gym_gui.runtime.models.table_model import Column
 from mosaic.contract.decode import decode
 from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.errors import UserError
@@ -33,14 +34,13 @@ class StepColumn(IntEnum):
 class StepsTable(PagedTable[StepRecord]):
     """Owned by `LiveModel`."""
 
-    HEADINGS = (
-        ("step", "Step number in the episode"),
-        ("actor", "Actor that selected the action"),
-        ("action", ""),
-        ("reward", ""),
-        ("end", "Terminated by the environment, or truncated by a limit"),
+    COLUMNS = (
+        Column("step", "Step number in the episode", is_number=True),
+        Column("actor", "Actor that selected the action"),
+        Column("action"),
+        Column("reward", is_number=True),
+        Column("end", "Terminated by the environment, or truncated by a limit"),
     )
-    NUMBER_COLUMNS = (StepColumn.STEP, StepColumn.REWARD)
 
     episode: int | None = None
     """The displayed episode; changes once the first steps of the requested one are loaded."""

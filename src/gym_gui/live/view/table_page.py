@@ -27,7 +27,7 @@ class _RowDelegate(CellDelegate):
         if text:
             self.record_text(column, text)
             self.paint_text(
-                painter, option, text, tone, align_right=column in self._table.NUMBER_COLUMNS
+                painter, option, text, tone, align_right=self._table.COLUMNS[column].is_number
             )
 
 
@@ -57,7 +57,7 @@ class TablePage(QWidget):
             _RowDelegate(table, theme, self),
             widths,
             theme,
-            number_columns=table.NUMBER_COLUMNS,
+            number_columns=[i for i, column in enumerate(table.COLUMNS) if column.is_number],
             optional_columns=dispensable,
         )
         self.grid.setAccessibleName(f"{noun.capitalize()}s")

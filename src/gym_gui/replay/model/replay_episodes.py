@@ -6,33 +6,32 @@ A run may have a million episodes, so only visible pages are read.
 from collections import OrderedDict
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from gym_gui.replay.feed.replays import Replays
 from gym_gui.runtime.models.formatting import format_fixed
 from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.run_text import actors_label
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 from gym_gui.runtime.tasks import Tasks
 from mosaic.contract.episodes import EpisodePage, EpisodeRollup
 from mosaic.contract.errors import UserError
 
-COLUMNS = ("#", "return", "steps", "actor")
-_TIPS = (
-    "Episode number",
-    "Sum of its rewards",
-    "Number of steps",
-    "Actors; estimated from a few steps until the episode is opened",
-)
+NUMBER, RETURN, STEPS, ACTOR = range(4)
+"""Columns."""
 _PAGE = 50
 _MAX_PAGES = 40
-AnyIndex = QModelIndex | QPersistentModelIndex
-_NO_PARENT = QModelIndex()
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class ReplayEpisodes(QAbstractTableModel):
+class ReplayEpisodes(TableModel):
     """Rows are ordered by episode number. Created by `ReplayModel`."""
+
+    COLUMNS = (
+        Column("#", "Episode number", is_number=True),
+        Column("return", "Sum of its rewards", is_number=True),
+        Column("steps", "Number of steps", is_number=True),
+        Column("actor", "Actors; estimated from a few steps until the episode is opened"),
+    )
 
     def __init__(
         self, replays: Replays, tasks: Tasks, notices: Notices, parent: QObject | None = None
@@ -80,28 +79,12 @@ class ReplayEpisodes(QAbstractTableModel):
 
     # Qt's interface
 
-    def rowCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else self._total
+    def row_count(self) -> int:
+        return self._total
 
-    def columnCount(self, parent: AnyIndex = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS[section]
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section == len(COLUMNS) - 1 else _RIGHT
-        return None
-
-    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if index.column() == len(COLUMNS) - 1 else _RIGHT
+            return self.alignment(index.column())
         if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
         rollup = self.episode_at(index.row())
@@ -159,7 +142,7 @@ class ReplayEpisodes(QAbstractTableModel):
             return
         self._requested_pages.discard(page)
         if result.total > self._total:
-            self.beginInsertRows(_NO_PARENT, self._total, result.total - 1)
+            self.beginInsertRows(QModelIndex(), self._total, result.total - 1)
             self._total = result.total
             self.endInsertRows()
         self._pages[page] = result.episodes
@@ -185,7 +168,7 @@ class ReplayEpisodes(QAbstractTableModel):
     def _emit_changed(self, first: int, end: int) -> None:
         end = min(end, self._total)
         if first < end:
-            self.dataChanged.emit(self.index(first, 0), self.index(end - 1, len(COLUMNS) - 1))
+            self.dataChanged.emit(self.index(first, 0), self.index(end - 1, len(self.COLUMNS) - 1))
 
 
 def _end_text(rollup: EpisodeRollup) -> str:

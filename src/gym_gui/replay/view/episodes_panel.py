@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.replay.model.replay_episodes import COLUMNS
+from gym_gui.replay.model.replay_episodes import ACTOR
 from gym_gui.replay.model.replay_model import Outstanding, ReplayModel
 from gym_gui.replay.model.replay_status import ReplayStatus
 from gym_gui.replay.view.export_row import ExportRow
@@ -76,7 +76,6 @@ class ReplayStatusCard(QFrame):
         self.setAccessibleDescription(f"{status.headline}: {status.text} {status.detail}")
 
 
-_ACTOR = COLUMNS.index("actor")
 _OUTSTANDING: tuple[tuple[str, Outstanding, str], ...] = (
     ("Best", "best", "The finished episode with the highest return"),
     ("Worst", "worst", "The finished episode with the lowest return"),
@@ -187,9 +186,9 @@ class EpisodesPanel(QWidget):
 
     def _update_actor_column(self) -> None:
         """Hide the actor column if the table is too narrow."""
-        numbers = sum(self._table.columnWidth(column) for column in range(_ACTOR))
+        numbers = sum(self._table.columnWidth(column) for column in range(ACTOR))
         min_width = self.fontMetrics().horizontalAdvance("scripted")
-        self._table.setColumnHidden(_ACTOR, numbers + min_width > self._table.viewport().width())
+        self._table.setColumnHidden(ACTOR, numbers + min_width > self._table.viewport().width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         super().resizeEvent(event)

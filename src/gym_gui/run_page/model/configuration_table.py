@@ -4,22 +4,17 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
 
 from gym_gui.run_page.model.run_configuration import ConfigRow, ConfigSource, as_json, rows_of
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
 Against = Literal["defaults", "run"]
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 """A `ConfigRow`, or the name of a group."""
-
-_NO_PARENT = QModelIndex()
 
 
 class ConfigColumn(IntEnum):
@@ -28,8 +23,14 @@ class ConfigColumn(IntEnum):
     REFERENCE = 2
 
 
-class ConfigurationTable(QAbstractTableModel):
+class ConfigurationTable(TableModel):
     """A row is a value, or the heading of a group."""
+
+    COLUMNS = (
+        Column("setting"),
+        Column("this run"),
+        Column("default"),
+    )
 
     changed = Signal()
     """The counts or the comparison changed."""
@@ -96,23 +97,12 @@ class ConfigurationTable(QAbstractTableModel):
 
     # Item model.
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
+    def column_title(self, column: int) -> str:
+        is_reference = column == ConfigColumn.REFERENCE and self.against == "run"
+        return "other run" if is_reference else super().column_title(column)
 
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(ConfigColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        reference = "default" if self.against == "defaults" else "other run"
-        return ("setting", "this run", reference)[section]
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if isinstance(self._rows[index.row()], str):
@@ -134,9 +124,7 @@ class ConfigurationTable(QAbstractTableModel):
             return self._tip(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             mark = ", different" if self._is_different(row) else ""
-            return f"{self.headerData(column, Qt.Orientation.Horizontal)} " + (
-                self._text(row, column) + mark
-            )
+            return f"{self.column_title(column)} " + (self._text(row, column) + mark)
         return None
 
     def is_marked(self, row: ConfigRow) -> bool:

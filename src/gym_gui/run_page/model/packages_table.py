@@ -5,19 +5,15 @@ from enum import IntEnum
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
 
 from gym_gui.run_page.model.run_reproduction import PackageRow, package_rows
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
 PACKAGE_ROLE = Qt.ItemDataRole.UserRole + 1
-_NO_PARENT = QModelIndex()
 _MISSING = "—"
 
 
@@ -27,8 +23,14 @@ class PackageColumn(IntEnum):
     THERE = 2
 
 
-class PackagesTable(QAbstractTableModel):
+class PackagesTable(TableModel):
     """Rows are sorted by name."""
+
+    COLUMNS = (
+        Column("package"),
+        Column("this run"),
+        Column("other run"),
+    )
 
     changed = Signal()
 
@@ -72,21 +74,8 @@ class PackagesTable(QAbstractTableModel):
         selected = (self._rows[row] for row in rows)
         return "\n".join(f"{row.name}\t{row.here}\t{row.there}".rstrip() for row in selected)
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(PackageColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        is_text = role == Qt.ItemDataRole.DisplayRole
-        return ("package", "this run", "other run")[section] if is_text else None
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():

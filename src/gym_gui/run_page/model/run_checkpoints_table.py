@@ -7,15 +7,14 @@ from enum import IntEnum
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from gym_gui.run_page.model.run_summary import time_text
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 from mosaic.contract.formatting import format_size
 from mosaic.contract.storage import CheckpointRecord
 
-Index = QModelIndex | QPersistentModelIndex
-_NO_PARENT = QModelIndex()
 _NONE = "—"
 
 
@@ -28,7 +27,6 @@ class CheckpointColumn(IntEnum):
 
 
 NUMBERS = (CheckpointColumn.STEP, CheckpointColumn.RETURN, CheckpointColumn.SIZE)
-_HEADINGS = ("step", "return", "written", "size", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +66,16 @@ def row_of(checkpoint: CheckpointRecord) -> CheckpointRow:
     )
 
 
-class RunCheckpointsTable(QAbstractTableModel):
+class RunCheckpointsTable(TableModel):
     """Owned by `RunPageModel`."""
+
+    COLUMNS = (
+        Column("step", is_number=True),
+        Column("return", is_number=True),
+        Column("written"),
+        Column("size", is_number=True),
+        Column("file"),
+    )
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -91,22 +97,8 @@ class RunCheckpointsTable(QAbstractTableModel):
         ids = [row.checkpoint.checkpoint_id for row in self._rows]
         return ids.index(checkpoint_id) if checkpoint_id in ids else -1
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(CheckpointColumn)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            is_number = section in NUMBERS
-            side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return _HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -118,7 +110,7 @@ class RunCheckpointsTable(QAbstractTableModel):
             numbers = (f"{name}: {format_decimal(value)}" for name, value in row.metrics.items())
             return "\n".join((row.checkpoint.path, row.checkpoint.checkpoint_id, *numbers))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{_HEADINGS[column]} {_text(row, column)}"
+            return f"{self.column_title(column)} {_text(row, column)}"
         return None
 
 

@@ -4,13 +4,12 @@ import math
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from gym_gui.runtime.models.formatting import format_decimal, format_integer
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 from gym_gui.tensorboard.feed.event_folders import TagRow
 
-Index = QModelIndex | QPersistentModelIndex
-_NO_PARENT = QModelIndex()
 _DIGITS = 4
 _MAX_PLAIN = 1e7
 
@@ -22,16 +21,15 @@ class TagColumn(IntEnum):
     VALUE = 3
 
 
-_HEADINGS = {
-    TagColumn.TAG: ("curve", "Tag in TensorBoard"),
-    TagColumn.POINTS: ("points", "Number of values"),
-    TagColumn.STEP: ("last step", "Step of the newest value"),
-    TagColumn.VALUE: ("last value", "Newest value"),
-}
-
-
-class EventTagsTable(QAbstractTableModel):
+class EventTagsTable(TableModel):
     """Created by `TensorBoardModel`. Rows update in place while the set of curves is the same."""
+
+    COLUMNS = (
+        Column("curve", "Tag in TensorBoard"),
+        Column("points", "Number of values", is_number=True),
+        Column("last step", "Step of the newest value", is_number=True),
+        Column("last value", "Newest value", is_number=True),
+    )
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,11 +56,8 @@ class EventTagsTable(QAbstractTableModel):
     def is_filtered(self) -> bool:
         return bool(self._filter.split())
 
-    def rowCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NO_PARENT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(TagColumn)
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or index.row() >= len(self._rows):
@@ -73,24 +68,8 @@ class EventTagsTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             is_value = column is TagColumn.VALUE
             return repr(row.last_value) if is_value else row.tag
-        if role == Qt.ItemDataRole.TextAlignmentRole and column is not TagColumn.TAG:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        title, tip = _HEADINGS[TagColumn(section)]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tip
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            is_text = section == TagColumn.TAG
-            side = Qt.AlignmentFlag.AlignLeft if is_text else Qt.AlignmentFlag.AlignRight
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return self.alignment(column)
         return None
 
     def _update(self) -> None:

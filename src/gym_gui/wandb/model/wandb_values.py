@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from gym_gui.runtime.models.formatting import format_full_value, format_value
+from gym_gui.runtime.models.table_model import Column, Index, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
 NAME, VALUE = 0, 1
 _MAX_TOOLTIP = 400
 
 
-class WandbValues(QAbstractTableModel):
+class WandbValues(TableModel):
     """Rows in input order. Values update in place, so that the selection stays."""
 
     def __init__(self, headings: tuple[str, str], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._headings = headings
+        self.COLUMNS = (Column(headings[NAME]), Column(headings[VALUE], is_number=True))
         self._names: list[str] = []
         self._values: dict[str, Any] = {}
 
@@ -36,20 +36,8 @@ class WandbValues(QAbstractTableModel):
         """Tab-separated, with all digits."""
         return "\n".join(f"{name}\t{format_full_value(self._values[name])}" for name in self._names)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
-        return 0 if parent.isValid() else len(self._names)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's name
-        return 0 if parent.isValid() else 2
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._headings[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def row_count(self) -> int:
+        return len(self._names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         name = self._names[index.row()]
@@ -58,10 +46,5 @@ class WandbValues(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{name}\n{format_full_value(self._values[name])[:_MAX_TOOLTIP]}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
+            return self.alignment(index.column())
         return None
-
-
-def _alignment(column: int) -> int:
-    side = Qt.AlignmentFlag.AlignLeft if column == NAME else Qt.AlignmentFlag.AlignRight
-    return int(side | Qt.AlignmentFlag.AlignVCenter)
