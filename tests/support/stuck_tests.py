@@ -62,6 +62,11 @@ class StuckTests:
         self.finish()
         return result
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self) -> None:
+        """Each collected file is progress: on a busy machine all of them take minutes."""
+        self.report_progress()
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self.start(item.nodeid)
