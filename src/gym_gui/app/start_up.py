@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.wiring import AppContext
 from gym_gui.runtime.ui_collection import UiCollection
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, create_private_folder
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ def _close_on_signals(context: AppContext) -> None:
 def open_window_log(home: Home) -> logging.Handler | None:
     """Log to a file in the home, or return `None` if it cannot be created."""
     try:
-        home.logs.mkdir(parents=True, exist_ok=True)
+        create_private_folder(home.logs)
         handler = _PrivateFileHandler(
             home.logs / _LOG_NAME,
             maxBytes=_MAX_LOG_BYTES,

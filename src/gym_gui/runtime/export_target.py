@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.layout import create_private_folder
 from mosaic.replay.export.target_file import check_target
 
 _FORBIDDEN_IN_NAMES = '/\\:*?"<>|'
@@ -15,7 +16,7 @@ def free_target(folder: Path, stem: str, suffix: str) -> Path:
     """A path in `folder` that does not exist yet; creates the folder. Blocking."""
     stem = _to_file_name(stem)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        create_private_folder(folder)
         for number in range(1, _MAX_NAMES):
             name = stem if number == 1 else f"{stem} ({number})"
             target = folder / f"{name}.{suffix}"

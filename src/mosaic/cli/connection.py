@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from mosaic.cli.render import print_message
 from mosaic.contract.descriptor import WorkerDescriptor
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
@@ -42,6 +43,12 @@ def ensure_daemon(home: Home) -> bool:
         f"Started the trainer daemon of {home.path}; `mosaic daemon stop` stops it.", err=True
     )
     return True
+
+
+def print_daemon_problems(client: "TrainerClient") -> None:
+    """Print what is wrong with the daemon, such as a full disk, to stderr."""
+    for problem in client.health().problems:
+        print_message(problem, style="yellow")
 
 
 def describe_worker(client: "TrainerClient", worker: str, script: str | None) -> WorkerDescriptor:

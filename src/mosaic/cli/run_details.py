@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from mosaic.cli.commands import command
-from mosaic.cli.connection import connect
+from mosaic.cli.connection import connect, print_daemon_problems
 from mosaic.cli.formatting import format_number, format_time, run_duration_s, run_title
 from mosaic.cli.options import home_option, json_option, run_argument
 from mosaic.cli.render import print_fields, print_json, result_console, state_text
 from mosaic.contract.formatting import format_count, format_duration, format_size
+from mosaic.contract.imported_code import describe_code
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunDetails, RunStats
 
@@ -27,6 +28,7 @@ def show(home: Home, run: str, as_json: bool) -> None:
     """
     with connect(home) as client:
         details = client.run(client.resolve(run))
+        print_daemon_problems(client)
     if as_json:
         print_json(run_document(details, home))
     else:
@@ -37,7 +39,7 @@ def run_document(details: RunDetails, home: Home) -> dict[str, Any]:
     """Return the run as one JSON object: its record, with configuration, manifest and history."""
     extra = msgspec.to_builtins(details)
     record = extra.pop("run")
-    for name in ("config", "resolved", "manifest"):
+    for name in ("config", "resolved", "manifest", "withheld"):
         text = getattr(details, f"{name}_json")
         del extra[f"{name}_json"]
         extra[name] = None if text is None else msgspec.json.decode(text)
@@ -46,7 +48,7 @@ def run_document(details: RunDetails, home: Home) -> dict[str, Any]:
 
 
 def _print(details: RunDetails, home: Home) -> None:
-    run = details.run
+    run, withheld = details.run, details.withheld_json
     console = result_console()
     console.print(f"{run_title(run)}", style="bold")
     print_fields(
@@ -68,6 +70,8 @@ def _print(details: RunDetails, home: Home) -> None:
             ("tags", ", ".join(run.tags)),
             ("note", run.note),
             ("archived", "yes" if run.archived else ""),
+            ("imported", "yes" if run.imported else ""),
+            *(("not used", code) for code in describe_code(msgspec.json.decode(withheld))),
             ("parent", run.parent_run or ""),
             ("directory", str(home.path / details.directory)),
         ]

@@ -8,7 +8,7 @@ import msgspec
 
 from mosaic.cli.commands import ExitCode, command
 from mosaic.cli.completion import complete_algorithms, complete_runs, complete_workers
-from mosaic.cli.connection import connect
+from mosaic.cli.connection import connect, print_daemon_problems
 from mosaic.cli.formatting import format_age, format_number, format_time, short_id
 from mosaic.cli.options import home_option, json_option, run_argument, runs_argument
 from mosaic.cli.render import Cell, print_json, print_message, print_table, state_text
@@ -100,6 +100,7 @@ def list_runs(
     )
     with connect(home) as client:
         page = client.runs_page(query)
+        print_daemon_problems(client)
     if as_json:
         print_json({"runs": page.runs, "total": page.total})
     else:

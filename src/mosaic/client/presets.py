@@ -13,7 +13,7 @@ import msgspec
 from mosaic.client.former_names import resolve_former_names
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, create_private_folder
 from mosaic.contract.problems import closest
 
 _SUFFIX = ".json"
@@ -72,7 +72,7 @@ def list_presets(home: Home) -> list[str]:
 def save_preset(home: Home, name: str, document: Mapping[str, Any]) -> Path:
     """Save `document` as `name`, replacing a preset with that name."""
     path = preset_path(home, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    create_private_folder(path.parent)
     write_atomically(path, encode_preset(document))
     return path
 

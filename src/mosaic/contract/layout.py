@@ -18,6 +18,21 @@ RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
 _SUPERVISORS = "supervisors"
 
 
+def create_private_folder(folder: Path) -> None:
+    """Create a folder with its parents; only its owner can enter those that are created.
+
+    Existing folders keep their permissions. Raises `OSError`.
+    """
+    missing = []
+    for parent in (folder, *folder.parents):
+        if parent.exists():
+            break
+        missing.append(parent)
+    for parent in reversed(missing):
+        parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)  # raises if a file has this name
+
+
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
     """The files of one run: the source of truth, readable without the daemon."""
@@ -82,6 +97,11 @@ class RunDirectory:
     @property
     def started(self) -> Path:
         return self.records / "started.json"
+
+    @property
+    def annotations(self) -> Path:
+        """Name, tags and note, for a registry that is rebuilt."""
+        return self.path / "annotations.json"
 
     @property
     def imported(self) -> Path:
@@ -225,6 +245,16 @@ class Home:
     @property
     def logs(self) -> Path:
         return self.path / "logs"
+
+    @property
+    def exports(self) -> Path:
+        """Files that the window exported."""
+        return self.path / "exports"
+
+    @property
+    def cache(self) -> Path:
+        """Files of the window that can be created again."""
+        return self.path / "cache"
 
     def run(self, run_id: str) -> RunDirectory:
         """Return the directory of a run. The id is validated, so the path stays in the home."""

@@ -120,7 +120,7 @@ class PagedTable(TableModel, Generic[Row]):
             return
         run = self._runs.by_id(self.run_id)
         title = run_text.title_of(run) if run else run_text.short_id(self.run_id)
-        name, folder = f"{title} {self.export_name()}", self._services.link.home.path / "exports"
+        name, folder = f"{title} {self.export_name()}", self._services.link.home.exports
         header, batches = self.csv_header(), self.csv_batches()
         self.export_progress = (0, self._total)
         self._services.tasks.run(

@@ -60,7 +60,7 @@ class ReplayModel(PlayheadModel):
         self._now = now
         self._replays = Replays(services.link, services.ticker.wake)
         self.episodes = ReplayEpisodes(self._replays, services.tasks, services.notices, self)
-        folder = exports or services.link.home.path / "exports"
+        folder = exports or services.link.home.exports
         self.exports = ReplayExports(self._replays, folder, services, self)
         self.cache_bytes = _DEFAULT_CACHE_BYTES
         """Size of the frame cache of episodes opened from now on."""

@@ -361,7 +361,7 @@ class RunPageModel(QObject):
         return f"{run_text.title_of(run) if run else 'run'} {suffix}"
 
     def _export(self, write: Callable[[Path], Path]) -> None:
-        folder = self._services.link.home.path / "exports"
+        folder = self._services.link.home.exports
 
         def done(file: Path) -> None:
             self._services.notices.offer(

@@ -23,7 +23,7 @@ class FileExports(QObject):
 
     def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.folder = services.link.home.path / "exports"
+        self.folder = services.link.home.exports
         self._services = services
         self._running = 0
 

@@ -98,7 +98,7 @@ class RunActions(QObject):
 
     def export(self, run_id: str) -> None:
         """Write an archive of the run to `exports` of the home."""
-        client, folder = self._services.link.client, self._services.link.home.path / "exports"
+        client, folder = self._services.link.client, self._services.link.home.exports
         name = f"{self._title_of((run_id,))} {run_text.short_id(run_id)}"
         self._services.notices.post(f"Exporting {self._title_of((run_id,))} …")
 

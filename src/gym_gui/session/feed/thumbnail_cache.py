@@ -19,6 +19,7 @@ from gym_gui.runtime.trainer_link import TrainerLink
 from mosaic.client.errors import DaemonUnreachableError
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
+from mosaic.contract.layout import create_private_folder
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
@@ -40,7 +41,7 @@ class ThumbnailCache(QObject):
         super().__init__(parent)
         self._link = link
         self._tasks = tasks
-        self._folder = link.home.path / "cache" / "pictures"
+        self._folder = link.home.cache / "pictures"
         self._pngs: dict[str, bytes] = {}
         self._problems: dict[str, UserError] = {}
         self._requested: list[str] = []
@@ -120,7 +121,7 @@ def _load_or_render(path: Path, env_id: str, client: "TrainerClient | None") -> 
             return None
     png = _as_png(client.environment_thumbnail(env_id))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        create_private_folder(path.parent)
         write_atomically(path, png)
     except (OSError, UserError) as error:
         _log.warning("C321 cannot cache the thumbnail of %s: %s", env_id, error)

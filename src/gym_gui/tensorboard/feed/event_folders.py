@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from mosaic.analytics.event_files import EventFolder, find_event_files
 from mosaic.analytics.run_event_files import EventFileExport, export_event_file
 from mosaic.contract.errors import UserError
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, create_private_folder
 from mosaic.contract.manifest import decode_manifest
 from mosaic.contract.runs import RunRecord
 
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
-
-_EXPORTS = Path("exports") / "tensorboard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def has_event_files(folder: Path) -> bool:
 
 def exported_folder(home: Home, run_id: str) -> Path:
     """Folder for exported event files of a run that wrote none."""
-    return home.path / _EXPORTS / run_id
+    return home.exports / "tensorboard" / run_id
 
 
 def export_run(
@@ -100,6 +98,7 @@ def export_run(
 ) -> tuple[Path, EventFileExport]:
     """Export event files; returns their folder. Replaces those of an earlier export."""
     folder = exported_folder(home, run.run_id)
+    create_private_folder(folder)
     export = export_event_file(client, run, folder, stop=stop, on_progress=on_progress)
     for path in tuple(find_event_files(folder)):
         if path != export.path:

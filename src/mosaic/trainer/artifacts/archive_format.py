@@ -35,8 +35,8 @@ MAX_DEPTH = 64
 _MAX_NAME_BYTES = 255
 _PROCESS_FILES = frozenset({"control", "frames", "supervisor.lock"})
 _DERIVED_FILES = frozenset({"telemetry.db", "rejects.jsonl"})
-_IMPORTED_MARK = "imported.json"
-"""Written by each import; an archive has none, and one in an archive is ignored."""
+_WRITTEN_BY_IMPORT = frozenset({"imported.json", "annotations.json"})
+"""An archive has none of these, and those in an archive are ignored: its header has the record."""
 _TEMPORARY = ("*.tmp", "*.part", "*.partial", "*.swp", "*~", ".partial-*", ".frames-*")
 # Documents are replaced by renaming `.<name>.<eight letters>`.
 _UNFINISHED_DOCUMENT = re.compile(r"\.[a-z]+\.json\.\w{8}")
@@ -154,7 +154,7 @@ def is_excluded(path: str) -> bool:
     name = path.rpartition("/")[2]
     return (
         path in _PROCESS_FILES
-        or path == _IMPORTED_MARK
+        or path in _WRITTEN_BY_IMPORT
         or any(fnmatchcase(name, pattern) for pattern in (*_TEMPORARY, *_DATABASE_FILES, *_SECRETS))
         or _UNFINISHED_DOCUMENT.fullmatch(name) is not None
         or is_secret_name(name.partition(".")[0])

@@ -5,7 +5,7 @@ import os
 import sys
 
 from mosaic.contract.errors import UserError
-from mosaic.contract.layout import Home
+from mosaic.contract.layout import Home, create_private_folder
 from mosaic.trainer.daemon.disk_reserve import release_reserve
 from mosaic.trainer.daemon.startup import DaemonLog, Invocation, ReadinessPipe, parse
 from mosaic.trainer.settings import load_settings
@@ -48,15 +48,36 @@ def _run(invocation: Invocation, readiness: ReadinessPipe) -> None:
 
 
 def _create(home: Home) -> None:
+    _check_path(home)
     try:
         for folder in (home.path, home.trainer, home.logs):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            create_private_folder(folder)
+        # Earlier versions created these with the permissions of the user's other files.
+        for folder in (home.logs, home.exports, home.cache, home.presets):
+            if folder.is_dir() and not folder.is_symlink():
+                folder.chmod(0o700)
     except OSError as error:
         raise UserError(
             f"The home {home.path} cannot be created: {error.strerror}.",
             remedy="Choose another folder with --home DIR, or set MOSAIC_HOME.",
             code="T398",
         ) from error
+
+
+def _check_path(home: Home) -> None:
+    """Raise `UserError` for a path that a run could not be started in."""
+    path = os.fsencode(home.path).decode(errors="replace")
+    if os.pathsep in path:
+        reason = f"it contains '{os.pathsep}', which separates folders in PATH and PYTHONPATH"
+    elif path != str(home.path):
+        reason = "it is not valid UTF-8"
+    else:
+        return
+    raise UserError(
+        f"The folder {path} cannot be a home: {reason}.",
+        remedy="Choose another folder with --home DIR, or set MOSAIC_HOME.",
+        code="T482",
+    )
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ class Dispatcher:
         self._services = services
         self._problems = problems
         self._controllers: dict[str, RunController] = {}
+        self._deletions: dict[str, asyncio.Task[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue_changed = asyncio.Event()
         self._waiting_for: dict[str, str] = {}
@@ -186,7 +187,18 @@ class Dispatcher:
         return await run_in_thread(controller.send, lambda seq: decode_command(command_json, seq))
 
     async def delete(self, run_id: str) -> int:
-        """Delete the run and all its files permanently; returns the bytes freed."""
+        """Delete the run and all its files permanently; returns the bytes freed.
+
+        Concurrent calls get the same result.
+        """
+        deletion = self._deletions.get(run_id)
+        if deletion is None:
+            deletion = asyncio.create_task(self._delete(run_id))
+            self._deletions[run_id] = deletion
+            deletion.add_done_callback(lambda _: self._deletions.pop(run_id, None))
+        return await asyncio.shield(deletion)
+
+    async def _delete(self, run_id: str) -> int:
         record = await run_in_thread(self._services.registry.get, run_id)
         if not record.state.is_final or run_id in self._controllers:
             raise UserError(

@@ -7,6 +7,7 @@ from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
+from mosaic.trainer.runs.run_annotations import save_annotations
 from mosaic.trainer.runs.run_monitor import RunMonitor
 from mosaic.trainer.runs.run_services import RunServices
 
@@ -60,6 +61,7 @@ def _annotate(services: RunServices, imported: ImportedRun) -> None:
             name=record.name or None,
             archived=record.archived,
         )
+        save_annotations(services.home, services.registry, imported.run_id)
 
 
 def _build_digest(services: RunServices, imported: ImportedRun) -> RunStats:

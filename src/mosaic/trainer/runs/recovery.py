@@ -28,6 +28,7 @@ from mosaic.trainer.artifacts.run_removal import clean_leftovers
 from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
+from mosaic.trainer.runs.run_annotations import restore_annotations
 from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
 
 _log = logging.getLogger(__name__)
@@ -176,6 +177,7 @@ class Recovery:
                 created_at=created_at,
                 imported=imported,
             )
+            restore_annotations(run, self._registry)
             return
         started = StartedRecord.read(run.started)
         record = self._registry.add(
@@ -187,6 +189,7 @@ class Recovery:
             started_at=started.t if started else created_at,
             imported=imported,
         )
+        restore_annotations(run, self._registry)
         # The launch record of an imported run was written by the author of the archive.
         launch = None if imported else LaunchRecord.read(run.launch)
         if launch is not None:

@@ -19,6 +19,7 @@ from mosaic.trainer.bundles.bundle_recipe import add_needed_extras
 from mosaic.trainer.concurrency import ThreadBound, run_in_long_thread, run_in_thread, shielded
 from mosaic.trainer.preflight.dry_run import dry_run
 from mosaic.trainer.preflight.preflight_report import planned_config
+from mosaic.trainer.runs.run_annotations import save_annotations
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
@@ -99,17 +100,18 @@ class RunServicer(PartialServicer):
         if request.HasField("archived"):
             archived = request.archived
         annotate = self._trainer.registry.annotate
-        return _record(
-            await run_in_thread(
-                annotate,
-                run_id,
-                add_tags=add,
-                remove_tags=remove,
-                note=note,
-                name=name,
-                archived=archived,
-            )
+        record = await run_in_thread(
+            annotate,
+            run_id,
+            add_tags=add,
+            remove_tags=remove,
+            note=note,
+            name=name,
+            archived=archived,
         )
+        trainer = self._trainer
+        await run_in_thread(save_annotations, trainer.home, trainer.registry, run_id)
+        return _record(record)
 
     async def DeleteRun(self, request: pb.DeleteRunRequest, _: Context) -> pb.DeleteRunResponse:
         run_id = checked_run_id(request.run_id)

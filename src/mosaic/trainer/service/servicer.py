@@ -50,6 +50,7 @@ class HealthServicer(PartialServicer):
 
     def _health(self, cpus_free: int) -> DaemonHealth:
         trainer = self._trainer
+        disk_free_bytes = trainer.machine.disk_free_bytes(trainer.home.path)
         return DaemonHealth(
             version=mosaic.__version__,
             pid=os.getpid(),
@@ -57,16 +58,33 @@ class HealthServicer(PartialServicer):
             home=str(trainer.home.path),
             address=self._address,
             runs_by_state=trainer.registry.counts_by_state(),
-            disk_free_bytes=trainer.machine.disk_free_bytes(trainer.home.path),
+            disk_free_bytes=disk_free_bytes,
             rss_bytes=_rss_bytes(),
             cpus=trainer.settings.cpus,
             cpus_free=cpus_free,
             memory_mb=trainer.settings.memory_mb or trainer.machine.memory_mb(),
             gpus=tuple(gpu.name for gpu in trainer.machine.gpus()),
             max_runs=trainer.settings.max_runs,
-            problems=(*trainer.problems, *trainer.secrets.problems()),
+            problems=(
+                *_disk_problems(disk_free_bytes, trainer.settings.min_free_disk_mb),
+                *trainer.problems,
+                *trainer.secrets.problems(),
+            ),
             last_event_seq=trainer.registry.last_event_seq(),
         )
+
+
+def _disk_problems(free_bytes: int, min_free_mb: int) -> tuple[str, ...]:
+    """One text if the disk is full, or too full to start runs."""
+    free_mb = free_bytes >> 20
+    if free_mb >= max(min_free_mb, 1):
+        return ()
+    problem = (
+        f"The disk of the home has {free_mb:,} MB free: no run starts below {min_free_mb:,} MB,"
+        " and running ones may not be able to store their telemetry."
+        " Free some space, such as with `mosaic runs delete`."
+    )
+    return (problem,)
 
 
 def _rss_bytes() -> int:
