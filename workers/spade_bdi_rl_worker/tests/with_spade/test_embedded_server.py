@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -91,6 +92,53 @@ class EmbeddedServerTest(unittest.TestCase):
 
         with_server(use)
         self.assertEqual(listening_addresses(), set())
+
+    def test_sends_little_before_login(self) -> None:
+        """A client without an account cannot make the server buffer an endless element."""
+
+        async def use(server: EmbeddedServer, address: Any) -> None:
+            _, writer = await asyncio.open_connection(address.host, address.port)
+            opening = b"<stream:stream xmlns='jabber:client' to='localhost' version='1.0'"
+            writer.write(opening + b" xmlns:stream='http://etherx.jabber.org/streams'><a b='")
+            sent = 0
+            with self.assertRaises(ConnectionError):
+                while sent < 50 << 20:
+                    writer.write(b"x" * 65536)
+                    sent += 65536
+                    await writer.drain()
+            self.assertLess(sent, 20 << 20)  # what the kernel buffers
+            writer.close()
+            await server.add_account("anna", "secret")
+            client = XMPPClient("anna@localhost", "secret", False, False)
+            event = await first_event(client, address, "session_start", "failed_all_auth")
+            self.assertEqual(event, "session_start")
+
+        with_server(use)
+
+    def test_limits_clients_that_do_not_log_in(self) -> None:
+        """Each of them costs memory; an agent of the run can still connect afterwards."""
+
+        async def use(server: EmbeddedServer, address: Any) -> None:
+            connections = []
+            closed = 0
+            for _ in range(80):
+                reader, writer = await asyncio.open_connection(address.host, address.port)
+                connections.append((reader, writer))
+            for reader, _ in connections[64:]:
+                with contextlib.suppress(ConnectionError):
+                    self.assertEqual(await reader.read(1), b"")
+                closed += 1
+            self.assertEqual(closed, 16)
+            for _, writer in connections:
+                writer.close()
+            await server.add_account("anna", "secret")
+            event = ""
+            while event != "session_start":
+                client = XMPPClient("anna@localhost", "secret", False, False)
+                names = ("session_start", "failed_all_auth", "disconnected")
+                event = await first_event(client, address, *names)
+
+        with_server(use)
 
     def test_leaves_signals_and_processes_alone(self) -> None:
         """Signals reach the run as before, and there is no child process."""

@@ -26,6 +26,10 @@ _NO_REGISTRATION = (
     b"<stream:error><policy-violation xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>"
     b"</stream:stream>"
 )
+_MAX_BYTES_BEFORE_LOGIN = 64 << 10
+"""A login takes less than 4 KiB. pyjabber buffers an element until it is complete."""
+_MAX_WAITING_CLIENTS = 64
+"""Clients that have not logged in; any local process can connect."""
 _ITEMS = {"upload.$": {"name": "", "extra": {"max-size": 0}}}
 """pyjabber reads this for every client, although nothing is uploaded."""
 
@@ -37,7 +41,8 @@ class PyjabberComponents:
         self._config: Any = importlib.import_module("pyjabber.AppConfig")
         self._database = importlib.import_module("pyjabber.db.database").DB
         self._presence = importlib.import_module("pyjabber.features.presence.PresenceFeature")
-        self._protocol = importlib.import_module("pyjabber.network.protocols.XMLProtocol")
+        protocol = importlib.import_module("pyjabber.network.protocols.XMLProtocol").XMLProtocol
+        self._protocol = _limited_before_login(protocol)
         self._queues = importlib.import_module("pyjabber.queues.QueueManager")
         self._worker = importlib.import_module("pyjabber.queues.workers.MessageQueueWorker")
         self._model = importlib.import_module("pyjabber.db.model").Model
@@ -98,7 +103,10 @@ class PyjabberComponents:
         await self._worker.queue_worker()
 
     def client_protocol(self, idle_timeout_s: int) -> Any:
-        protocol = self._protocol.XMLProtocol("jabber:client", idle_timeout_s)
+        self._clients = [client for client in self._clients if client.is_open]
+        protocol = self._protocol("jabber:client", idle_timeout_s)
+        waiting = sum(not client.is_logged_in() for client in self._clients)
+        protocol.is_rejected = waiting >= _MAX_WAITING_CLIENTS
         self._clients.append(protocol)
         return protocol
 
@@ -107,6 +115,38 @@ class PyjabberComponents:
             if client.transport is not None:
                 client.transport.abort()
         await self._database.close_engine_async()
+
+
+def _limited_before_login(base: Any) -> Any:
+    """A subclass of pyjabber's protocol that limits what a client can send before it logs in."""
+
+    class LimitedProtocol(base):  # type: ignore[misc]
+        is_open = True
+        is_rejected = False
+        _received = 0
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if self.is_rejected:
+                transport.abort()
+
+        def connection_lost(self, error: Any) -> None:
+            self.is_open = False
+            super().connection_lost(error)
+
+        def data_received(self, data: bytes) -> None:
+            self._received += len(data)
+            if self._received > _MAX_BYTES_BEFORE_LOGIN and not self.is_logged_in():
+                if self._transport is not None:
+                    self._transport.abort()
+                return
+            super().data_received(data)
+
+        def is_logged_in(self) -> bool:
+            jid = self._connection_manager.get_jid(self._peer)
+            return bool(jid and jid.user)
+
+    return LimitedProtocol
 
 
 async def _reject_registration(sasl: Any, element: Any) -> None:  # noqa: ARG001
