@@ -84,7 +84,10 @@ class HomeAddress:
         address = endpoint.address
         if address.startswith(SOCKET_SCHEME):
             address = f"{SOCKET_SCHEME}{self.home.path / address.removeprefix(SOCKET_SCHEME)}"
-        return ConnectionTarget(address, token, identity=DaemonIdentity.of(endpoint, owner))
+        identity = DaemonIdentity.of(endpoint, owner)
+        if not identity.is_daemon():
+            raise self._not_running()
+        return ConnectionTarget(address, token, identity=identity)
 
     def _not_running(self) -> DaemonUnreachableError:
         return DaemonUnreachableError(

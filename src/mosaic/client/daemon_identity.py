@@ -33,11 +33,18 @@ class DaemonIdentity:
     def of(cls, endpoint: Endpoint, owner: int) -> "DaemonIdentity":
         return cls(owner, ProcessIdentity(endpoint.pid, endpoint.start_ticks, endpoint.boot_id))
 
+    def is_daemon(self) -> bool:
+        """Whether the process is running as the expected user."""
+        return self.is_running() and (
+            self.process is None or user_of(self.process.pid) == self.owner
+        )
+
     def is_running(self) -> bool:
-        """False after a reboot, and for another process or user with the same pid."""
-        if self.process is None:
-            return True
-        return self.process.is_alive() and user_of(self.process.pid) == self.owner
+        """False after a reboot, and for another process with the same pid.
+
+        Enough for each call after `is_daemon`: it is the same process.
+        """
+        return self.process is None or self.process.is_alive()
 
 
 class SocketChannel:
