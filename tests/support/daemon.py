@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import grpc
 import pytest
 
+from mosaic.contract.endpoint import SOCKET_SCHEME, SocketFolder
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
@@ -26,6 +27,7 @@ Result = TypeVar("Result")
 TIMEOUT_S = 60.0
 _POLL_S = 0.01
 _MAX_RECEIVED_BYTES = 64 << 20
+_MAX_SOCKET_PATH_BYTES = 107
 
 
 _DESCRIPTIONS = Path(__file__).parents[2] / ".venv-setup" / "worker-descriptions-for-tests"
@@ -53,6 +55,7 @@ class DaemonUnderTest:
         self.address = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: grpc.Channel | None = None
+        self._socket_folder: SocketFolder | None = None
 
     @property
     def token(self) -> str:
@@ -85,7 +88,7 @@ class DaemonUnderTest:
     def open_channel(self, *options: tuple[str, int]) -> grpc.Channel:
         """Another channel, with its own options; closed by the test."""
         given = (("grpc.max_receive_message_length", _MAX_RECEIVED_BYTES), *options)
-        plain = grpc.insecure_channel(self.address, options=given)
+        plain = grpc.insecure_channel(self._reachable_address(), options=given)
         return grpc.intercept_channel(plain, _WithToken(self.token))
 
     def start(self, *options: str, port: str | None = None) -> str:
@@ -191,10 +194,22 @@ class DaemonUnderTest:
         self._process.send_signal(number)
         return self.wait()
 
+    def _reachable_address(self) -> str:
+        """The address; a short one for a socket whose path is longer than the system allows."""
+        path = Path(self.address.removeprefix(SOCKET_SCHEME))
+        if self.address == str(path) or len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
+            return self.address
+        if self._socket_folder is None:
+            self._socket_folder = SocketFolder(path.parent)
+        return self._socket_folder.grpc_address(path.name)
+
     def _close_channel(self) -> None:
         if self._channel is not None:
             self._channel.close()
             self._channel = None
+        if self._socket_folder is not None:
+            self._socket_folder.close()
+            self._socket_folder = None
 
 
 class _WithToken(
