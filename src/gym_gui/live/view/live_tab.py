@@ -5,7 +5,7 @@ For a run that reports metrics only it shows the available actions instead.
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -28,13 +28,9 @@ from gym_gui.widgets.empty_state import EmptyState
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.frame_canvas import frame_to_image
 from gym_gui.widgets.scene.grid_renderer import (
-    GridBackground,
-    GridGeometry,
     GridOverlay,
-    paint_foreground,
 )
-from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
-from mosaic.envs.scenes.scene import GridScene, TextScene
+from gym_gui.widgets.scene.scene_renderer import SceneRenderer
 
 Actions = list[tuple[str, Callable[[], None]]]
 _MAX_SMOOTH_SCALE = 2.0
@@ -206,7 +202,7 @@ class LiveCanvas(QWidget):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self._ground = GridBackground()
+        self._renderer = SceneRenderer(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Newest frame of the environment")
         model.frame_changed.connect(self.update)
@@ -223,21 +219,13 @@ class LiveCanvas(QWidget):
         return QSize(self.fontMetrics().height() * 8, self.fontMetrics().height() * 6)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        scene, size = self._model.scene, QSizeF(self.size())
+        scene, policy = self._model.scene, self._model.policy
         painter = QPainter(self)
-        line = float(self.fontMetrics().height())
-        if isinstance(scene, GridScene):
-            geometry = GridGeometry.fit(scene.rows, scene.columns, size, line * 0.75)
-            colours = self._theme.colours
-            policy = self._model.policy
+        if scene is not None:
             overlay = GridOverlay(
                 heat=policy.heat, arrows=policy.arrows, labels=policy.labels, is_human=False
             )
-            ground = self._ground.pixmap(self, scene, geometry, colours, overlay)
-            painter.drawPixmap(0, 0, ground)
-            paint_foreground(painter, scene, geometry, colours, overlay)
-        elif isinstance(scene, TextScene):
-            paint_text_scene(painter, scene, size, self._theme.colours, line)
+            self._renderer.paint(painter, scene, self._theme.colours, overlay)
         elif self._model.frame is not None:
             self._paint_frame(painter)
         painter.end()

@@ -5,7 +5,7 @@ The tooltip of a cell lists its content, number of visits and value.
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF
+from PySide6.QtCore import QEvent, QPointF, QSize
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -13,13 +13,10 @@ from gym_gui.play.model.play_model import PlayModel
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.scene.grid_renderer import (
     Cell,
-    GridBackground,
-    GridGeometry,
     GridOverlay,
-    paint_foreground,
 )
-from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
-from mosaic.envs.scenes.scene import GridScene, TextScene
+from gym_gui.widgets.scene.scene_renderer import SceneRenderer
+from mosaic.envs.scenes.scene import GridScene
 
 Heat = Literal["off", "visits", "values"]
 
@@ -35,7 +32,7 @@ class GridCanvas(QWidget):
         self._theme = theme
         self._heat: Heat = "off"
         self._has_arrows = True
-        self._ground = GridBackground()
+        self._renderer = SceneRenderer(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Grid")
         model.scene_changed.connect(self.update)
@@ -61,15 +58,8 @@ class GridCanvas(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         scene = self._model.scene
         painter = QPainter(self)
-        if isinstance(scene, GridScene):
-            geometry, overlay = self._geometry(scene), self._overlay()
-            colours = self._theme.colours
-            ground = self._ground.pixmap(self, scene, geometry, colours, overlay)
-            painter.drawPixmap(0, 0, ground)
-            paint_foreground(painter, scene, geometry, colours, overlay)
-        elif isinstance(scene, TextScene):
-            line = float(self.fontMetrics().height())
-            paint_text_scene(painter, scene, QSizeF(self.size()), self._theme.colours, line)
+        if scene is not None:
+            self._renderer.paint(painter, scene, self._theme.colours, self._overlay())
         painter.end()
 
     def event(self, event: QEvent) -> bool:
@@ -87,7 +77,7 @@ class GridCanvas(QWidget):
         scene = self._model.scene
         if not isinstance(scene, GridScene):
             return ""
-        position = self._geometry(scene).cell_at(point)
+        position = self._renderer.geometry(scene).cell_at(point)
         return "" if position is None else self._cell_text(scene, position)
 
     def _cell_text(self, scene: GridScene, position: Cell) -> str:
@@ -111,10 +101,6 @@ class GridCanvas(QWidget):
         if intention:
             lines.append(f"Policy: {intention}")
         return "\n".join(lines)
-
-    def _geometry(self, scene: GridScene) -> GridGeometry:
-        margin = self.fontMetrics().height() * 0.75
-        return GridGeometry.fit(scene.rows, scene.columns, QSizeF(self.size()), margin)
 
     def _overlay(self) -> GridOverlay:
         model = self._model

@@ -1,6 +1,6 @@
 """RecordView: the recorded data at the playhead, for episodes without frames."""
 
-from PySide6.QtCore import QSizeF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
@@ -11,14 +11,11 @@ from gym_gui.widgets.banner import Banner
 from gym_gui.widgets.labels import ElidedLabel
 from gym_gui.widgets.raw_text import format_readable
 from gym_gui.widgets.scene.grid_renderer import (
-    GridBackground,
-    GridGeometry,
     GridOverlay,
-    paint_foreground,
 )
-from gym_gui.widgets.scene.text_scene_renderer import paint_text_scene
+from gym_gui.widgets.scene.scene_renderer import SceneRenderer
 from mosaic.contract.events import EpisodeStart, StepRecord
-from mosaic.envs.scenes.scene import GridScene, Scene
+from mosaic.envs.scenes.scene import Scene
 
 
 class SceneView(QWidget):
@@ -29,7 +26,7 @@ class SceneView(QWidget):
         self._theme = theme
         self._scene: Scene | None = None
         self._person_acts = True
-        self._ground = GridBackground()
+        self._renderer = SceneRenderer(self)
         self.setAccessibleName("Recorded scene")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -41,18 +38,12 @@ class SceneView(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        colours, size = self._theme.colours, QSizeF(self.size())
-        line = self.fontMetrics().height()
+        colours = self._theme.colours
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.canvas))
-        if isinstance(self._scene, GridScene):
-            geometry = GridGeometry.fit(self._scene.rows, self._scene.columns, size, line)
+        if self._scene is not None:
             overlay = GridOverlay(is_human=self._person_acts)
-            ground = self._ground.pixmap(self, self._scene, geometry, colours, overlay)
-            painter.drawPixmap(0, 0, ground)
-            paint_foreground(painter, self._scene, geometry, colours, overlay)
-        elif self._scene is not None:
-            paint_text_scene(painter, self._scene, size, colours, line)
+            self._renderer.paint(painter, self._scene, colours, overlay)
         painter.end()
 
 

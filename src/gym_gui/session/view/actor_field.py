@@ -4,24 +4,15 @@ Each row of the open combo box has the description of the actor, or why it is un
 """
 
 from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -37,15 +28,11 @@ from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.session.model.session_panel_model import SessionPanelModel
 from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
-from gym_gui.widgets.icons import IconName, draw_icon
+from gym_gui.widgets.icons import IconName
 from gym_gui.widgets.labels import LabelledField
+from gym_gui.widgets.title_detail_delegate import Index, TitleDetail, TitleDetailDelegate
 
 _POPUP_EMS = 30
-_MARK_EMS = 1.3
-_LEFT_EMS = 2.5
-_LINE_EMS = 1.2
-_MAX_LINES = 3
-_TOP_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class ActorField(QWidget):
@@ -160,7 +147,7 @@ class _ActorCombo(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setItemDelegate(_ActorDelegate(theme, self))
+        self.setItemDelegate(TitleDetailDelegate(_row_content, theme, _POPUP_EMS, self))
         self.setMaxVisibleItems(12)
         self.view().setMinimumWidth(self.fontMetrics().height() * _POPUP_EMS)
         ignore_wheel_without_focus(self)
@@ -170,66 +157,17 @@ class _ActorCombo(QComboBox):
         super().showPopup()
 
 
-class _ActorDelegate(QStyledItemDelegate):
-    """Paints an actor with its description, or the reason why it is unavailable."""
-
-    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        em = option.fontMetrics.height()
-        text_width = round(em * (_POPUP_EMS - _LEFT_EMS - 2))
-        lines = 1 + _lines(_detail_text(index.data(ACTOR_ROLE)), option.fontMetrics, text_width)
-        return QSize(em * _POPUP_EMS, round(em * (lines * _LINE_EMS + 0.8)))
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        actor: ActorDescriptor = index.data(ACTOR_ROLE)
-        colours = self._theme.colours
-        em = option.fontMetrics.height()
-        box = option.rect.adjusted(2, 1, -2, -1)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if actor.is_available and option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.selection))
-            painter.drawRoundedRect(QRectF(box), 4, 4)
-        ink = colours.text if actor.is_available else colours.muted
-        mark: IconName = "person" if actor.id == HUMAN else "robot"
-        side = em * _MARK_EMS
-        draw_icon(
-            painter, mark, ink, QRectF(box.left() + em * 0.5, box.top() + em * 0.4, side, side)
-        )
-        top = box.top() + round(em * 0.35)
-        left = box.left() + round(em * _LEFT_EMS)
-        line = round(em * _LINE_EMS)
-        first = QRect(left, top, box.right() - left - em // 2, line)
-        bold = QFont(option.font)
-        bold.setBold(True)
-        painter.setFont(bold)
-        painter.setPen(QColor(ink))
-        name = QFontMetrics(bold).elidedText(
-            actor.label, Qt.TextElideMode.ElideRight, first.width()
-        )
-        painter.drawText(first, _TOP_LEFT, name)
-        painter.setFont(option.font)
-        painter.setPen(QColor(colours.muted if actor.is_available else colours.warning))
-        below = QRect(left, top + line, first.width(), box.bottom() - top - line)
-        painter.drawText(below, _TOP_LEFT | Qt.TextFlag.TextWordWrap, _detail_text(actor))
-        painter.restore()
-
-
-def _detail_text(actor: ActorDescriptor) -> str:
-    return reason_of(actor) or actor.description
-
-
-def _lines(text: str, metrics: QFontMetrics, width: int) -> int:
-    bounds = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text)
-    return max(1, min(_MAX_LINES, round(bounds.height() / metrics.lineSpacing())))
+def _row_content(index: Index) -> TitleDetail:
+    """The actor with its description, or the reason why it is unavailable."""
+    actor: ActorDescriptor = index.data(ACTOR_ROLE)
+    icon: IconName = "person" if actor.id == HUMAN else "robot"
+    if actor.is_available:
+        return TitleDetail(actor.label, actor.description, icon=icon)
+    return TitleDetail(
+        actor.label,
+        reason_of(actor),
+        is_enabled=False,
+        title_role="muted",
+        detail_role="warning",
+        icon=icon,
+    )

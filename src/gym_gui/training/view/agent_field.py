@@ -3,16 +3,11 @@
 Both tabs of the dock have an `AgentCombo` for the same `TrainingForm`.
 """
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -25,14 +20,11 @@ from gym_gui.widgets.badge import Badge
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
 from gym_gui.widgets.labels import LabelledField
+from gym_gui.widgets.title_detail_delegate import Index, TitleDetail, TitleDetailDelegate
 from mosaic.envs.catalog import environment, family
 
 _MAX_RECOMMENDED = 8
 _POPUP_EMS = 28
-_LINE_EMS = 1.2
-_MAX_LINES = 3
-_MARGIN_EMS = 0.6
-_TOP_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 class AgentField(QWidget):
@@ -133,7 +125,7 @@ class AgentCombo(QComboBox):
         if not self._was_opened:
             # Qt measures all rows with the delegate; set it late, so that the dock opens faster.
             self._was_opened = True
-            self.setItemDelegate(_AgentDelegate(self._theme, self))
+            self.setItemDelegate(TitleDetailDelegate(_row_content, self._theme, _POPUP_EMS, self))
             self.view().setMinimumWidth(self.fontMetrics().height() * _POPUP_EMS)
         super().showPopup()
 
@@ -148,59 +140,9 @@ class AgentCombo(QComboBox):
         self.setCurrentIndex(self._form.catalog.row_of(agent.id) if agent else -1)
 
 
-class _AgentDelegate(QStyledItemDelegate):
-    """Paints an agent with its summary, or the reason why it is disabled."""
-
-    def __init__(self, theme: ThemeModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        em = option.fontMetrics.height()
-        agent: Agent = index.data(AGENT_ROLE)
-        lines = 1 + _lines(_detail_text(agent), option.fontMetrics, round(em * (_POPUP_EMS - 2.5)))
-        return QSize(em * _POPUP_EMS, round(em * (lines * _LINE_EMS + 0.7)))
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        agent: Agent = index.data(AGENT_ROLE)
-        colours = self._theme.colours
-        em = option.fontMetrics.height()
-        box = option.rect.adjusted(2, 1, -2, -1)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if not agent.reason and option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.selection))
-            painter.drawRoundedRect(QRectF(box), 4, 4)
-        line = round(em * _LINE_EMS)
-        margin = round(em * _MARGIN_EMS)
-        first = QRect(box.left() + margin, box.top() + em // 3, box.width() - 2 * margin, line)
-        bold = QFont(option.font)
-        bold.setBold(True)
-        painter.setFont(bold)
-        painter.setPen(QColor(colours.disabled if agent.reason else colours.text))
-        name = QFontMetrics(bold).elidedText(
-            agent.label, Qt.TextElideMode.ElideRight, first.width()
-        )
-        painter.drawText(first, _TOP_LEFT, name)
-        painter.setFont(option.font)
-        painter.setPen(QColor(colours.muted))
-        below = first.adjusted(0, line, 0, box.bottom() - first.bottom())
-        painter.drawText(below, _TOP_LEFT | Qt.TextFlag.TextWordWrap, _detail_text(agent))
-        painter.restore()
-
-
-def _detail_text(agent: Agent) -> str:
-    return f"✕ {agent.reason}" if agent.reason else agent.summary
-
-
-def _lines(text: str, metrics: QFontMetrics, width: int) -> int:
-    bounds = metrics.boundingRect(QRect(0, 0, width, 10_000), Qt.TextFlag.TextWordWrap, text)
-    return max(1, min(_MAX_LINES, round(bounds.height() / metrics.lineSpacing())))
+def _row_content(index: Index) -> TitleDetail:
+    """The agent with its summary, or the reason why it is disabled."""
+    agent: Agent = index.data(AGENT_ROLE)
+    if not agent.reason:
+        return TitleDetail(agent.label, agent.summary)
+    return TitleDetail(agent.label, f"✕ {agent.reason}", is_enabled=False, title_role="disabled")

@@ -1,18 +1,51 @@
-"""Rendering of a `TextScene`: titled rows of cards, such as the hands of Blackjack."""
+"""SceneRenderer: paints a grid scene, or a text scene as titled rows of cards."""
 
 from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from gym_gui.runtime.models.theme_model import Colours
-from mosaic.envs.scenes.scene import TextLine, TextScene
+from gym_gui.widgets.scene.grid_renderer import (
+    GridBackground,
+    GridGeometry,
+    GridOverlay,
+    paint_foreground,
+)
+from mosaic.envs.scenes.scene import GridScene, Scene, TextLine, TextScene
 
 _HIDDEN = "?"
 _MAX_LINE_FRACTION = 0.3
 _CARD_RATIO = 0.7
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_MARGIN_EMS = 0.75
 
 
-def paint_text_scene(
+class SceneRenderer:
+    """Paints the scenes of one widget; caches the background of a grid."""
+
+    def __init__(self, widget: QWidget) -> None:
+        self._widget = widget
+        self._background = GridBackground()
+
+    def geometry(self, scene: GridScene) -> GridGeometry:
+        margin = self._widget.fontMetrics().height() * _MARGIN_EMS
+        return GridGeometry.fit(scene.rows, scene.columns, QSizeF(self._widget.size()), margin)
+
+    def paint(
+        self, painter: QPainter, scene: Scene, colours: Colours, overlay: GridOverlay
+    ) -> None:
+        """`overlay` is used for a grid only."""
+        if isinstance(scene, GridScene):
+            geometry = self.geometry(scene)
+            background = self._background.pixmap(self._widget, scene, geometry, colours, overlay)
+            painter.drawPixmap(0, 0, background)
+            paint_foreground(painter, scene, geometry, colours, overlay)
+        else:
+            line = float(self._widget.fontMetrics().height())
+            _paint_text_scene(painter, scene, QSizeF(self._widget.size()), colours, line)
+
+
+def _paint_text_scene(
     painter: QPainter, scene: TextScene, size: QSizeF, colours: Colours, text_height: float
 ) -> None:
     """Centred in `size`; the longest row determines the size of the cards."""
