@@ -33,3 +33,15 @@ def test_every_line_is_stored(
     assert record.digest.committed_bytes == record.digest.spool_bytes
     assert any("removed or replaced" in warning for warning in record.warnings)
     assert daemon.run(run_id).spool.read_bytes().count(b'"step"') == 2 * _STEPS
+
+
+def test_a_truncated_spool_does_not_keep_its_run(
+    daemon: DaemonUnderTest, play: Callable[[str], str]
+) -> None:
+    """The run ends with what was stored before, and a warning."""
+    run_id = play("truncate_spool")
+    eventually(lambda: daemon.record(run_id).digest.steps == 100)
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=30))
+    record = daemon.until(run_id)
+    assert (record.state, record.digest.steps) == ("cancelled", 100)
+    assert any("what was stored before is kept" in warning for warning in record.warnings)

@@ -82,6 +82,16 @@ def write_after(change: "Callable[[Path], None]") -> None:
         step(number)
 
 
+def truncate_spool() -> None:
+    """Write 100 steps, and once a command arrives truncate the spool and write 52 more."""
+    for number in range(100):
+        step(number)
+    sys.stdin.readline()
+    os.truncate(RUN / "telemetry.jsonl", 0)
+    for number in range(100, 152):
+        step(number)
+
+
 def replace_by_forgery(path: Path) -> None:
     path.rename(path.with_name("renamed.jsonl"))
     path.write_text("{}\n" * 10_000)
@@ -104,6 +114,7 @@ def suspend_the_supervisor() -> None:
 TRICKS: "dict[str, Callable[[], None]]" = {
     "hidden_child": hide_a_child,
     "overflow": overflow_returns,
+    "truncate_spool": truncate_spool,
     "suspended_supervisor": suspend_the_supervisor,
     "shared_episodes": share_episode_ids,
     "unlink_spool": lambda: write_after(Path.unlink),
