@@ -118,11 +118,11 @@ def test_a_run_without_a_worker_is_left_alone(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
     """Ending a run that was not started, or is over already, changes nothing."""
-    assert terminate_worker(run_dir) == NotStarted()
+    assert terminate_worker(run_dir, grace=10) == NotStarted()
     assert finalize_lost(run_dir) == NotStarted()
     launch_ready(OBEDIENT)
     first = terminate_worker(run_dir, grace=30)
-    assert terminate_worker(run_dir) == finalize_lost(run_dir) == first
+    assert terminate_worker(run_dir, grace=10) == finalize_lost(run_dir) == first
 
 
 def test_settling_leaves_a_running_run_alone(

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QImageWriter, QPainter, 
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from gym_gui.charts.view.run_legend import run_colour
+from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import Colours
 
 Labels = Sequence[tuple[int, str]]

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from gym_gui.charts.model.chart_metrics import MetricKey
 from gym_gui.charts.model.charts_model import ChartsModel
 from gym_gui.charts.model.plot_data import PlotData, RunTrace, nearest_point, value_at
-from gym_gui.charts.view.run_legend import band_colour, raw_colour, run_colour
+from gym_gui.charts.view.run_colours import band_colour, raw_colour, run_colour
 from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.plots.plot_axes import XAxis, YAxis, format_x, style_axes

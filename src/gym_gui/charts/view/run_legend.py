@@ -1,6 +1,6 @@
-"""RunLegend: the colours of runs and groups; a click hides or shows one. Shows `ChartsModel`.
+"""RunLegend: the names and colours of runs and groups; a click hides or shows one.
 
-The colours are the Okabe-Ito palette, ordered for the theme.
+Shows `ChartsModel`.
 """
 
 from collections.abc import Sequence
@@ -11,40 +11,13 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QScrollArea, QSizePolicy,
 
 from gym_gui.charts.model.chart_runs import RunGroup
 from gym_gui.charts.model.charts_model import ChartsModel
-from gym_gui.runtime.models.theme_model import SERIES, Colours, ThemeModel
+from gym_gui.charts.view.run_colours import run_colour
+from gym_gui.runtime.models.theme_model import ThemeModel
 from gym_gui.widgets.flow_layout import FlowLayout
 from gym_gui.widgets.styling import blend, scaled_font
 
 _MAX_NAME_CHARACTERS = 34
 _MAX_LINES = 5.6
-_ON_LIGHT = (0, 1, 2, 3, 4, 5, 7, 6)
-_ON_DARK = (5, 4, 2, 3, 1, 6, 7, 0)
-_FAINT = {True: 0, False: 6}
-"""Colours with low contrast: blue on dark, yellow on light."""
-_RAW_SHARE = {True: 0.5, False: 0.4}
-_BAND_SHARE = 0.16
-
-
-def run_colour(number: int, colours: Colours) -> QColor:
-    """The colour of a run or group. After eight they repeat, mixed with the text colour."""
-    order = _ON_DARK if colours.is_dark else _ON_LIGHT
-    index = order[number % len(order)]
-    colour = QColor(SERIES[index])
-    if index == _FAINT[colours.is_dark]:
-        colour = blend(colours.text, colour.name(), 0.35)
-    rounds = number // len(order)
-    return blend(colours.text, colour.name(), 0.4) if rounds % 2 else colour
-
-
-def raw_colour(number: int, colours: Colours) -> QColor:
-    """The raw curve behind the smoothed one. Opaque, because that is faster to paint."""
-    return blend(run_colour(number, colours).name(), colours.surface, _RAW_SHARE[colours.is_dark])
-
-
-def band_colour(number: int, colours: Colours) -> QColor:
-    colour = run_colour(number, colours)
-    colour.setAlphaF(_BAND_SHARE)
-    return colour
 
 
 class RunLegend(QWidget):

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from gym_gui.charts.model.chart_scores import GROUP_ROLE, SORT_ROLE
-from gym_gui.charts.view.run_legend import run_colour
+from gym_gui.charts.view.run_colours import run_colour
 from gym_gui.runtime.models.theme_model import ThemeModel
 
 _MAX_ROWS = 12

@@ -27,7 +27,7 @@ _HELP = {
     "max_runs": ("N", "maximum number of runs with a process"),
     "cpus": ("N", "total number of CPUs that runs may request"),
     "memory_mb": ("N", "total memory that runs may request"),
-    "stop_grace_s": ("SECONDS", "time between the stop command and SIGTERM"),
+    "stop_grace_s": ("SECONDS", "time before SIGTERM, and again before SIGKILL"),
     "stalled_after_s": ("SECONDS", "a run without a heartbeat for this long gets a warning"),
     "min_free_disk_mb": ("N", "no run starts with less free disk space"),
 }

@@ -152,7 +152,7 @@ class Grace:
 
 
 def terminate_worker(
-    run_dir: RunDirectory, grace: Grace | float = 10.0, *, stop_seq: int = 0
+    run_dir: RunDirectory, grace: Grace | float, *, stop_seq: int = 0
 ) -> RunProcess:
     """Send `stop` to the worker, SIGTERM to its group after `grace`, SIGKILL after another.
 
