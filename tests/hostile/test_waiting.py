@@ -84,12 +84,12 @@ def test_workers_that_hang_do_not_make_the_list_fail(tmp_path: Path) -> None:
     assert all("described itself" in infos[name].problem for name in names[1:])
 
 
-def _left_behind() -> list[int]:
-    found = []
+def _left_behind() -> set[int]:
+    found = set()
     for process in live_processes():
         try:
             if b"2.71828e3" in Path(f"/proc/{process.pid}/cmdline").read_bytes():
-                found.append(process.pid)
+                found.add(process.pid)
         except OSError:
             continue
     return found
@@ -100,13 +100,15 @@ def test_a_child_of_describe_that_leaves_its_session_is_ended(
     daemon_pool: DaemonPool, tmp_path: Path
 ) -> None:
     """When the answer is there, no process of `--describe` is left."""
-    write_worker(tmp_path, "leaver", main=_LEAVES_A_CHILD)
+    # With a new comment: no earlier answer may be used.
+    write_worker(tmp_path, "leaver", main=f"# {new_ulid()}\n{_LEAVES_A_CHILD}")
+    before = _left_behind()
     with daemon_pool.new_daemon() as daemon:
         daemon.stop()
         daemon.home.settings.write_text(f"worker_folders = [{json.dumps(str(tmp_path))}]\n")
         daemon.restart()
         info = daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="leaver"), timeout=60)
-        assert (info.problem, _left_behind()) == ("", [])
+        assert (info.problem, _left_behind()) == ("", before)
 
 
 @pytest.fixture
