@@ -33,6 +33,19 @@ def test_the_root_of_a_container(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert not group.exists()
 
 
+def test_leftovers_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Empty groups go, unless they are new; groups in use stay."""
+    root = _pretend(monkeypatch, tmp_path, "/")
+    (root / "mosaic-empty").mkdir()
+    (root / "mosaic-used").mkdir()
+    (root / "mosaic-used" / "process").touch()
+    run_cgroup.create_group("first")
+    assert (root / "mosaic-empty").exists()
+    monkeypatch.setattr(run_cgroup, "_MIN_AGE_S", -1.0)
+    run_cgroup.create_group("second")
+    assert {path.name for path in root.glob("mosaic-*")} == {"mosaic-used", "mosaic-second"}
+
+
 def test_a_group_that_is_not_delegated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It belongs to the system's manager: nothing is created in it."""
     root = _pretend(monkeypatch, tmp_path, "/user.slice/session.scope")

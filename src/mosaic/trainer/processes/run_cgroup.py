@@ -5,11 +5,14 @@ later daemon finds it too. Only a process that moves itself to another group on 
 """
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
 _OWN_GROUP = Path("/proc/self/cgroup")
 _MOUNTS = Path("/proc/self/mountinfo")
+_PREFIX = "mosaic-"
+_MIN_AGE_S = 120.0
 _DELEGATED = "user.delegate"
 """Set by systemd on a group whose content is up to the processes in it."""
 
@@ -19,7 +22,8 @@ def create_group(run_id: str) -> Path | None:
     parent = _find_own_group()
     if parent is None:
         return None
-    group = parent / f"mosaic-{run_id}"
+    group = parent / f"{_PREFIX}{run_id}"
+    _remove_leftovers(parent)
     try:
         group.mkdir(mode=0o700, exist_ok=True)
     except OSError:
@@ -42,6 +46,15 @@ def remove_group(group: Path) -> None:
     for folder, _, _ in os.walk(group, topdown=False):
         with suppress(OSError):
             Path(folder).rmdir()
+
+
+def _remove_leftovers(parent: Path) -> None:
+    """Remove empty groups of runs whose supervisor and daemon were killed."""
+    for group in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # in use, or removed in the meantime
+            # A new group is empty until its worker has joined it.
+            if time.time() - group.stat().st_ctime > _MIN_AGE_S:
+                group.rmdir()
 
 
 def _find_own_group() -> Path | None:
