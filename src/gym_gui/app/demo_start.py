@@ -3,12 +3,16 @@
 If the packages of the agent are missing, the user can install them or start the echo run.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.demo_runs import DEMO_NAME, DemoRuns, Failed, Submitted
+from gym_gui.runtime.run_operations import (
+    DEMO_NAME,
+    submit_echo_demo,
+    submit_learning_demo,
+    submit_or_find_missing,
+)
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_states import LIVE_STATES
 from mosaic.contract.runs import RunRecord
@@ -28,9 +32,8 @@ class DemoStart(QObject):
     def __init__(self, context: "AppContext", parent: QObject) -> None:
         super().__init__(parent)
         self._runs = context.models.runs
-        self._notices = context.notices
+        self._services = context.services
         self._banner = context.window.centre.banner
-        self._demo = DemoRuns(context.link, context.tasks)
         self._is_submitting = False
         self._offer = ""
         """The banner's message while it offers the choice."""
@@ -46,25 +49,32 @@ class DemoStart(QObject):
             if run.name == DEMO_NAME and run.state in LIVE_STATES:
                 self.started.emit(run.run_id)
                 return
-        if not self._demo.is_available:
-            self._notices.post("The daemon is not ready. Try again in a moment.", tone="warning")
+        if not self._services.link.has_client:
+            message = "The daemon is not ready. Try again in a moment."
+            self._services.notices.post(message, tone="warning")
         elif not self._is_submitting:
             self._is_submitting = True
-            self._demo.submit_if_installed(
-                self, self._on_submitted, self._on_missing, self._on_failed
-            )
+            self._services.call(self, submit_or_find_missing, self._on_answer, self._on_failed)
 
     def start_echo(self) -> None:
-        self._submit(self._demo.submit_echo)
+        if self._start_submission():
+            self._services.call(self, submit_echo_demo, self._on_submitted, self._on_failed)
 
     def _install_and_train(self) -> None:
-        self._submit(self._demo.submit_learning)
+        if self._start_submission():
+            self._services.call(self, submit_learning_demo, self._on_submitted, self._on_failed)
 
-    def _submit(self, request: Callable[[QObject, Submitted, Failed], None]) -> None:
+    def _start_submission(self) -> bool:
+        """Return False if a submission is in progress."""
         self._dismiss_offer()
-        if not self._is_submitting:
-            self._is_submitting = True
-            request(self, self._on_submitted, self._on_failed)
+        was_submitting, self._is_submitting = self._is_submitting, True
+        return not was_submitting
+
+    def _on_answer(self, answer: RunRecord | str) -> None:
+        if isinstance(answer, str):
+            self._on_missing(answer)
+        else:
+            self._on_submitted(answer)
 
     def _on_submitted(self, run: RunRecord) -> None:
         self._is_submitting = False
@@ -86,7 +96,7 @@ class DemoStart(QObject):
 
     def _on_failed(self, error: UserError) -> None:
         self._is_submitting = False
-        self._notices.post_error(error, ECHO, self.start_echo)
+        self._services.notices.post_error(error, ECHO, self.start_echo)
 
     def _dismiss_offer(self) -> None:
         """Clear the banner, unless it has another message."""

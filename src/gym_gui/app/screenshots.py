@@ -21,8 +21,8 @@ from gym_gui.app.start_up import StartupOptions
 from gym_gui.app.theme import apply_theme
 from gym_gui.app.training_screenshots import TrainingScreenshots
 from gym_gui.app.wiring import AppContext
-from gym_gui.runtime.demo_runs import DEMO_NAME
 from gym_gui.runtime.models.theme_model import ThemeChoice
+from gym_gui.runtime.run_operations import DEMO_NAME
 from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunRecord
 

@@ -60,15 +60,13 @@ class TrainingDock(QObject):
     @property
     def policies(self) -> "TrainedPolicies":
         if self._policies is None:
-            from gym_gui.training.feed.saved_policies import SavedPolicies  # noqa: PLC0415 - on demand
             from gym_gui.training.model.trained_policies import TrainedPolicies  # noqa: PLC0415 - on demand
 
             self._policies = TrainedPolicies(
-                SavedPolicies(self._services.link, self._services.tasks),
+                self._services,
                 self._runs,
                 self._session,
                 self.model.form,
-                self._services.settings,
                 self,
             )
         return self._policies

@@ -18,6 +18,8 @@ from mosaic.contract.readiness import DaemonHealth
 if TYPE_CHECKING:
     from mosaic.client import TrainerClient
 
+__all__ = ["LinkState", "TrainerClient", "TrainerLink"]
+
 _log = logging.getLogger(__name__)
 _POLL_S = 2.0
 _RECONNECT_POLL_S = 0.3

@@ -170,10 +170,10 @@ class VideoModel(PlayheadModel):
     def _read(self) -> None:
         if not self.run_id or not self._services.link.has_client:
             return
-        client, run_id, ticket = self._services.link.client, self.run_id, self._ticket
-        self._services.tasks.run(
+        run_id, ticket = self.run_id, self._ticket
+        self._services.call(
             self,
-            lambda: fetch_videos(client, run_id),
+            lambda client: fetch_videos(client, run_id),
             lambda videos: self._apply_videos(ticket, videos),
             lambda error: self._handle_error(ticket, error),
         )

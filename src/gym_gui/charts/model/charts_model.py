@@ -197,14 +197,14 @@ class ChartsModel(QObject):
         if info.folder:
             self._services.notices.post("Event files have no episodes to replay.")
             return
-        client, value = self._services.link.client, y if key == info.returns else None
+        value = y if key == info.returns else None
 
         def emit(position: EpisodePosition) -> None:
             self.episode_found.emit(run_id, position.episode, position.step)
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: find_episode(client, info, step, value),
+            lambda client: find_episode(client, info, step, value),
             emit,
             self._services.notices.post_error,
         )

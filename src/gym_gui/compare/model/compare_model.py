@@ -139,16 +139,15 @@ class CompareModel(QObject):
         ticket, left, right = self._ticket, self.left, self.right
         if not self._services.link.has_client:
             return
-        client = self._services.link.client
 
         def apply(episodes: tuple[int | None, int | None]) -> None:
             if ticket == self._ticket and self.selection == "best":
                 self.replays.open((left, episodes[0]), (right, episodes[1]))
                 self.changed.emit()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: (best_episode(client, left), best_episode(client, right)),
+            lambda client: (best_episode(client, left), best_episode(client, right)),
             apply,
             self._services.notices.post_error,
         )
@@ -196,12 +195,7 @@ class CompareModel(QObject):
         if not self.left or not self.right:
             return
         self._ticket += 1
-        ticket, client, left, right = (
-            self._ticket,
-            self._services.link.client,
-            self.left,
-            self.right,
-        )
+        ticket, left, right = self._ticket, self.left, self.right
 
         def apply(pairs: list[EpisodePair]) -> None:
             if ticket != self._ticket:
@@ -216,4 +210,4 @@ class CompareModel(QObject):
             self._services.notices.post_error(error)
             apply([])
 
-        self._services.tasks.run(self, lambda: find_pairs(client, left, right), apply, reject)
+        self._services.call(self, lambda client: find_pairs(client, left, right), apply, reject)

@@ -144,16 +144,15 @@ class SideBySideModel(PlayheadModel):
         if self.has_same_start is False or len(environments) > 1:
             self.divergence, self.is_searched = Divergence(0, "start"), True
             return
-        client = self._services.link.client
 
         def apply(divergence: Divergence | None) -> None:
             if self._compared == requested:
                 self.divergence, self.is_searched = divergence, True
                 self.changed.emit()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: find_divergence(client, *requested, lambda: self._compared == requested),
+            lambda client: find_divergence(client, *requested, lambda: self._compared == requested),
             apply,
         )
 

@@ -219,10 +219,9 @@ class LiveModel(QObject):
         if metadata is None or not self.can_restart:
             return
         self._is_restarting = True
-        client = self._services.link.client
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: restart_with_telemetry(client, metadata.config),
+            lambda client: restart_with_telemetry(client, metadata.config),
             self._on_restarted,
             self._on_restart_failed,
         )
@@ -258,7 +257,7 @@ class LiveModel(QObject):
         self._mark_changed()
 
     def _fetch_metadata(self) -> None:
-        client, home, run_id = self._services.link.client, self._services.link.home, self.run_id
+        home, run_id = self._services.link.home, self.run_id
 
         def on_fetched(metadata: RunMetadata) -> None:
             if run_id == self.run_id:
@@ -270,8 +269,8 @@ class LiveModel(QObject):
             if run_id == self.run_id and self._services.link.is_ready:
                 self._services.notices.post_error(error)
 
-        self._services.tasks.run(
-            self, lambda: fetch_run_metadata(client, home, run_id), on_fetched, on_failed
+        self._services.call(
+            self, lambda client: fetch_run_metadata(client, home, run_id), on_fetched, on_failed
         )
 
     def _on_link_changed(self) -> None:
@@ -339,7 +338,7 @@ class LiveModel(QObject):
 
     def _fetch_newest_episode(self) -> None:
         self._is_fetching_episode = True
-        client, run_id = self._services.link.client, self.run_id
+        run_id = self.run_id
 
         def on_fetched(page: EpisodePage) -> None:
             self._is_fetching_episode = False
@@ -353,9 +352,9 @@ class LiveModel(QObject):
             self._is_fetching_episode = False  # fetched again after the next change
             self._services.ticker.wake()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True),
+            lambda client: client.episodes_page(run_id, count=_NEWEST_EPISODES, descending=True),
             on_fetched,
             on_failed,
         )

@@ -195,7 +195,7 @@ class RunPageModel(QObject):
         self.other_changed.emit()
         if not run_id or not self._services.link.has_client:
             return
-        client, home = self._services.link.client, self._services.link.home
+        home = self._services.link.home
 
         def answered(metadata: RunMetadata | None, problem: UserError | None) -> None:
             if run_id == self._other_id:
@@ -203,9 +203,9 @@ class RunPageModel(QObject):
                 self._update_tables()
                 self.other_changed.emit()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: fetch_run_metadata(client, home, run_id),
+            lambda client: fetch_run_metadata(client, home, run_id),
             lambda metadata: answered(metadata, None),
             lambda error: answered(None, error),
         )
@@ -313,7 +313,7 @@ class RunPageModel(QObject):
     def _fetch_overview(self) -> None:
         if self._is_fetching or not self._run_id or not self._services.link.has_client:
             return
-        client, home, run_id = self._services.link.client, self._services.link.home, self._run_id
+        home, run_id = self._services.link.home, self._run_id
         manifest = self.selected.manifest
         self._is_fetching = True
         self._overview_fetched_at = time.monotonic()
@@ -327,9 +327,9 @@ class RunPageModel(QObject):
                 self.checkpoints.show(overview.checkpoints)
                 self.changed.emit()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: fetch_run_overview(client, home, run_id, manifest),
+            lambda client: fetch_run_overview(client, home, run_id, manifest),
             answered,
             lambda _: answered(None),
         )

@@ -72,15 +72,15 @@ class RunUsageModel(QObject):
         """Also when a run finishes: its totals are known then."""
         if not self.run_id or not self._services.link.has_client:
             return
-        client, home, run_id = self._services.link.client, self._services.link.home, self.run_id
+        home, run_id = self._services.link.home, self.run_id
 
         def answered(machine: MachineInfo) -> None:
             if run_id == self.run_id:
                 self.machine = machine
                 self.changed.emit()
 
-        self._services.tasks.run(
-            self, lambda: fetch_machine(client, home, run_id), answered, lambda _: None
+        self._services.call(
+            self, lambda client: fetch_machine(client, home, run_id), answered, lambda _: None
         )
 
     @property

@@ -76,7 +76,7 @@ class RunActions(QObject):
 
     def archive(self, run_ids: Collection[str], archived: bool = True) -> None:
         """Archive or restore. Can be undone."""
-        client, ids = self._services.link.client, tuple(run_ids)
+        ids = tuple(run_ids)
 
         def done(rejected: dict[str, UserError]) -> None:
             moved = [run_id for run_id in ids if run_id not in rejected]
@@ -88,8 +88,10 @@ class RunActions(QObject):
                 )
             self._post_first_error(rejected)
 
-        self._services.tasks.run(
-            self, lambda: apply_to_runs(ids, lambda run_id: client.archive(run_id, archived)), done
+        self._services.call(
+            self,
+            lambda client: apply_to_runs(ids, lambda run_id: client.archive(run_id, archived)),
+            done,
         )
 
     def delete(self, run_ids: Collection[str]) -> None:

@@ -88,10 +88,10 @@ class RunDeletions(QObject):
         self._services.notices.withdraw(_TOPIC)
         if not self._services.link.is_ready:
             return  # retried after the reconnect
-        client, pending = self._services.link.client, tuple(self._pending)
+        pending = tuple(self._pending)
         self._pending.clear()
         self._deleting |= set(pending)
-        self._services.tasks.run(self, lambda: delete_runs(client, pending), self._on_done)
+        self._services.call(self, lambda client: delete_runs(client, pending), self._on_done)
 
     def _on_recovered(self) -> None:
         if self._pending and not self._timer.isActive():

@@ -101,12 +101,7 @@ class SelectedRun(QObject):
             return
         if not self.run_id or not self._services.link.has_client:
             return
-        client, home, run_id, run = (
-            self._services.link.client,
-            self._services.link.home,
-            self.run_id,
-            self.run,
-        )
+        home, run_id, run = self._services.link.home, self.run_id, self.run
         self._is_fetching, self._is_outdated = True, False
         self._metadata_state = run.state if run else None
 
@@ -119,9 +114,9 @@ class SelectedRun(QObject):
             if self._is_outdated or run_id != self.run_id:
                 self.refresh()
 
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: fetch_run_metadata(client, home, run_id),
+            lambda client: fetch_run_metadata(client, home, run_id),
             lambda metadata: on_answer(metadata, None),
             lambda error: on_answer(None, error),
         )

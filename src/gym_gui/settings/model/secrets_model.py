@@ -55,20 +55,18 @@ class SecretsModel(QObject):
 
     def set_secret(self, name: str, value: str) -> None:
         """Send a key to the daemon. The value is not stored here."""
-        client = self._services.link.client
         self.problems.pop(name, None)
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: client.set_secret(name, value),
+            lambda client: client.set_secret(name, value),
             lambda info: self._on_done(f"{name} was saved.", info),
             lambda error: self._on_failed(name, error),
         )
 
     def remove(self, name: str) -> None:
-        client = self._services.link.client
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: client.remove_secret(name),
+            lambda client: client.remove_secret(name),
             lambda info: self._on_done(_removed(info), info),
             lambda error: self._on_failed(name, error),
         )

@@ -203,11 +203,10 @@ class SettingsModel(QObject):
 
     def free_now(self) -> None:
         """Remove files above the limits. This cannot be undone."""
-        client = self._services.link.client
         self.is_freeing = True
         self.changed.emit()
-        self._services.tasks.run(
-            self, lambda: client.prune(dry_run=False), self._on_freed, self._on_free_failed
+        self._services.call(
+            self, lambda client: client.prune(dry_run=False), self._on_freed, self._on_free_failed
         )
 
     def _accepts(self, field: DaemonField, value: Number | str | None) -> bool:

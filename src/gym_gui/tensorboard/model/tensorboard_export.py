@@ -49,12 +49,12 @@ class EventExport(QObject):
     def start(self, run: RunRecord) -> None:
         if self.why_not(run):
             return
-        client, home = self._services.link.client, self._services.link.home
+        home = self._services.link.home
         self.run_id, self.points, self._written = run.run_id, 0, 0
         stop = self._stop = threading.Event()
-        self._services.tasks.run(
+        self._services.call(
             self,
-            lambda: export_run(client, home, run, stop, self._count),
+            lambda client: export_run(client, home, run, stop, self._count),
             lambda result: self._on_done(run, result[1].points, result[1].tags),
             self._on_failed,
         )

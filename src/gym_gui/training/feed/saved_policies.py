@@ -1,22 +1,15 @@
-"""SavedPolicies: fetches the policies that runs have saved, on a thread.
+"""The policies that runs have saved. `TrainedPolicies` fetches them on a thread."""
 
-Called by `training.model.trained_policies`, which keeps the newest result.
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from PySide6.QtCore import QObject
-
-from gym_gui.runtime.tasks import Tasks
-from gym_gui.runtime.trainer_link import TrainerLink
-from mosaic.contract.errors import UserError
 
 if TYPE_CHECKING:
+    from mosaic.client import TrainerClient
     from mosaic.contract.storage import CheckpointRecord
 
 _MAX_POLICIES = 2_000
@@ -41,34 +34,12 @@ class SavedPolicy:
     is_last: bool = False
 
 
-class SavedPolicies:
-    """Stateless: each call queries the daemon."""
-
-    def __init__(self, link: TrainerLink, tasks: Tasks) -> None:
-        self._link = link
-        self._tasks = tasks
-
-    @property
-    def is_connected(self) -> bool:
-        return self._link.has_client
-
-    def fetch(
-        self,
-        parent: QObject,
-        worker: str,
-        algo: str,
-        env_id: str,
-        on_success: Callable[[tuple[SavedPolicy, ...]], None],
-        on_failure: Callable[[UserError], None],
-    ) -> None:
-        """Fetch the policies of an agent and an environment, newest first."""
-        client = self._link.client
-
-        def query() -> tuple[SavedPolicy, ...]:
-            checkpoints = client.checkpoints(worker=worker, algo=algo, env_id=env_id)
-            return merge_checkpoints(islice(checkpoints, _MAX_POLICIES))
-
-        self._tasks.run(parent, query, on_success, on_failure)
+def fetch_policies(
+    client: "TrainerClient", worker: str, algo: str, env_id: str
+) -> tuple[SavedPolicy, ...]:
+    """Fetch the policies of an agent and an environment, newest first. Blocking."""
+    checkpoints = client.checkpoints(worker=worker, algo=algo, env_id=env_id)
+    return merge_checkpoints(islice(checkpoints, _MAX_POLICIES))
 
 
 def merge_checkpoints(checkpoints: "Iterable[CheckpointRecord]") -> tuple[SavedPolicy, ...]:

@@ -22,8 +22,8 @@ from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.actors_model import ActorsModel, reason_of
 from gym_gui.runtime.models.formatting import format_significant
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.settings_store import TextSettings
-from gym_gui.training.feed.saved_policies import SavedPolicies, SavedPolicy
+from gym_gui.runtime.models.services import Services
+from gym_gui.training.feed.saved_policies import SavedPolicy, fetch_policies
 from gym_gui.training.model.training_form import TrainingForm
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_amount, format_size
@@ -78,19 +78,17 @@ class TrainedPolicies(QAbstractListModel):
 
     def __init__(
         self,
-        saved_policies: SavedPolicies,
+        services: Services,
         runs: RunsModel,
         session: PolicySession,
         form: TrainingForm,
-        settings: TextSettings,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._saved_policies = saved_policies
+        self._services = services
         self._runs = runs
         self._session = session
         self._form = form
-        self._settings = settings
         self._policies: tuple[SavedPolicy, ...] = ()
         self._target = ("", "", "")
         self._pending_policy = ""
@@ -214,15 +212,13 @@ class TrainedPolicies(QAbstractListModel):
 
     def _fetch(self) -> None:
         worker, algo, env_id = self._target
-        if not (worker and env_id and self._saved_policies.is_connected):
+        if not (worker and env_id and self._services.link.has_client):
             return
         self._is_stale = False
         target = self._target
-        self._saved_policies.fetch(
+        self._services.call(
             self,
-            worker,
-            algo,
-            env_id,
+            lambda client: fetch_policies(client, worker, algo, env_id),
             lambda policies: self._on_policies(target, policies),
             lambda error: self._on_failure(target, error),
         )
@@ -250,7 +246,7 @@ class TrainedPolicies(QAbstractListModel):
         if not self._must_choose:
             return
         self._must_choose = False
-        saved = self._settings.text(self._settings_key())
+        saved = self._services.settings.text(self._settings_key())
         ids = [policy.id for policy in self._policies]
         if ids:
             self._choose(saved if saved in ids else ids[0])
@@ -265,7 +261,7 @@ class TrainedPolicies(QAbstractListModel):
                 self._choose_for_agent()
 
     def _choose(self, policy_id: str) -> None:
-        self._settings.set(self._settings_key(), policy_id)
+        self._services.settings.set(self._settings_key(), policy_id)
         if self._session.actors.find(policy_id) is None:
             self._pending_policy = policy_id
             self._session.refresh_actors()
