@@ -15,7 +15,7 @@ from mosaic.client.mailbox import Mailbox
 from mosaic.contract.errors import UserError
 
 Target = TypeVar("Target")
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 _log = logging.getLogger(__name__)
 _BROKEN = "C398"
@@ -25,21 +25,21 @@ _PAUSE_PER_WORK = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class PollResult(Generic[Target, Found]):
+class PollResult(Generic[Target, Value]):
     """The result of one poll of `target`: a value or an error."""
 
     target: Target
-    found: Found | None = None
+    value: Value | None = None
     error: UserError | None = None
 
 
-class FilePoller(Generic[Target, Found]):
+class FilePoller(Generic[Target, Value]):
     """All methods are for the UI thread and do not wait."""
 
     def __init__(
         self,
         name: str,
-        open_target: Callable[[Target], Callable[[], Found | None]],
+        open_target: Callable[[Target], Callable[[], Value | None]],
         wake: Callable[[], None],
         pace_s: float = 1.5,
     ) -> None:
@@ -48,7 +48,7 @@ class FilePoller(Generic[Target, Found]):
         self._name = name
         self._open = open_target
         self._pace_s = pace_s
-        self._box: Mailbox[PollResult[Target, Found]] = Mailbox(wake)
+        self._box: Mailbox[PollResult[Target, Value]] = Mailbox(wake)
         self._changed = threading.Condition()
         self._target: Target | None = None
         self._latest: Target | None = None
@@ -94,7 +94,7 @@ class FilePoller(Generic[Target, Found]):
             self._number += 1
         self.poll_now()
 
-    def drain(self) -> list[PollResult[Target, Found]]:
+    def drain(self) -> list[PollResult[Target, Value]]:
         """Results since the last call."""
         return self._box.take()
 
@@ -114,7 +114,7 @@ class FilePoller(Generic[Target, Found]):
     def _run(self) -> None:
         """On the thread."""
         number = -1
-        poll: Callable[[], Found | None] | None = None
+        poll: Callable[[], Value | None] | None = None
         last_error = ""
         pause_s = self._pace_s
         while True:
@@ -133,7 +133,7 @@ class FilePoller(Generic[Target, Found]):
                     poll, last_error = None, ""
                 if poll is None:
                     poll = self._open(target)
-                found = poll()
+                value = poll()
             except UserError as error:
                 if str(error) != last_error:  # once, not with every poll
                     last_error = str(error)
@@ -147,9 +147,9 @@ class FilePoller(Generic[Target, Found]):
                     self._box.put(PollResult(target, error=problem))
             else:
                 per_work = _PAUSE_PER_WORK
-                if found is not None:
+                if value is not None:
                     last_error = ""
-                    self._box.put(PollResult(target, found))
+                    self._box.put(PollResult(target, value))
                 else:
                     self._is_idle = not self._is_live
             pause_s = max(self._pace_s, per_work * (time.monotonic() - started))

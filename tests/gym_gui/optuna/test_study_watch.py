@@ -131,7 +131,7 @@ def test_a_poller_reports_changes_and_each_failure_once(
 
     def drain() -> list[object]:
         assert updates.acquire(timeout=TIMEOUT_MS / 1000)
-        return [result.error or _numbers(result.found) for result in watch.drain()]
+        return [result.error or _numbers(result.value) for result in watch.drain()]
 
     watch.watch(path)
     (error,) = drain()
@@ -227,7 +227,7 @@ def test_a_bug_is_reported_once(qtbot: QtBot) -> None:
     watch.watch("it")
 
     def is_found() -> bool:
-        updates.extend(result.error or result.found for result in watch.drain())
+        updates.extend(result.error or result.value for result in watch.drain())
         return "found" in updates
 
     qtbot.waitUntil(is_found, timeout=TIMEOUT_MS)

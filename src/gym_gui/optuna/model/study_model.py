@@ -259,8 +259,8 @@ class StudyModel(QObject):
             if update.target != self._path:
                 continue
             self.problem = update.error
-            if update.found is not None:
-                self._studies = update.found
+            if update.value is not None:
+                self._studies = update.value
                 # A rewritten file may have fewer objectives.
                 known = len(self.study.directions) if self.study else 0
                 self.objective = self.objective if self.objective < known else 0

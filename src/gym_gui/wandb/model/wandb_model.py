@@ -226,8 +226,8 @@ class WandbModel(QObject):
                 continue
             if update.error is not None:
                 self._services.notices.post_error(update.error)
-            if update.found is not None:
-                self._runs = update.found
+            if update.value is not None:
+                self._runs = update.value
             elif self._runs is None:
                 self._runs = ()
             self._show_values()
