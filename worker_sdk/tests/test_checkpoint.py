@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from mosaic_worker import Emitter, WorkerError, save_checkpoint
-from mosaic_worker.run_folder import RunFolder
+from mosaic_worker.run import RunFolder
 
 
 class CheckpointTest(unittest.TestCase):

@@ -13,7 +13,6 @@ from mosaic_worker.control import Control, ControlCommand
 from mosaic_worker.emitter import Emitter
 from mosaic_worker.heartbeat import PERIOD_SECONDS, Heartbeat
 from mosaic_worker.run_control import RunControl
-from mosaic_worker.run_folder import RunFolder
 from mosaic_worker.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -29,6 +28,35 @@ RUN_DIR_VARIABLE = "MOSAIC_RUN_DIR"
 CHECKPOINT_VARIABLE = "MOSAIC_CHECKPOINT"
 
 _BYE_TIMEOUT_S = 1.0
+
+
+class RunFolder:
+    """Follows the directory by its identity: a worker is started in it, and a move keeps that."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._status: os.stat_result | None = path.stat()
+        except OSError:  # it does not exist yet: only its name is known
+            self._status = None
+
+    @property
+    def path(self) -> Path:
+        """Where the directory is now; its last known path if the worker has left it."""
+        if not self._is_at(self._path):
+            try:
+                current = Path.cwd()
+            except FileNotFoundError:  # it was removed
+                return self._path
+            if self._is_at(current):
+                self._path = current
+        return self._path
+
+    def _is_at(self, path: Path) -> bool:
+        try:
+            return self._status is not None and os.path.samestat(path.stat(), self._status)
+        except OSError:
+            return False
 
 
 class Run(OldRunNames):

@@ -12,7 +12,6 @@ from contextlib import suppress
 from mosaic.contract.control import decode_command
 from mosaic.contract.descriptor import validate_params
 from mosaic.contract.errors import UserError
-from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import RunConfigError, TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
@@ -30,11 +29,10 @@ from mosaic.trainer.runs.admission import (
     shortfall,
     slots_taken,
 )
-from mosaic.trainer.runs.imported_runs import register_imported
 from mosaic.trainer.runs.orphaned_trials import orphaned_trials
 from mosaic.trainer.runs.recovery import Recovered
 from mosaic.trainer.runs.run_controller import RunController
-from mosaic.trainer.runs.run_files import write_config
+from mosaic.trainer.runs.run_registration import register_imported, register_submitted
 from mosaic.trainer.runs.run_services import RunServices
 from mosaic.trainer.runs.run_stats_updater import RunStatsUpdater
 from mosaic.trainer.workers.run_scripts import descriptor_of_run
@@ -113,7 +111,7 @@ class Dispatcher:
     async def submit(self, config: TrainRunConfig, request_id: str = "") -> RunRecord:
         """Add a run to the queue, durably. The same `request_id` returns the same run."""
         await run_in_long_thread(self._check_startable, config)
-        record = await run_in_thread(self._add, config, request_id)
+        record = await run_in_thread(register_submitted, self._services, config, request_id)
         self._queue_changed.set()
         return record
 
@@ -249,23 +247,6 @@ class Dispatcher:
                 remedy='Omit `launcher`, or set it to "local".',
                 code="T146",
             )
-
-    def _add(self, config: TrainRunConfig, request_id: str) -> RunRecord:
-        record = self._services.registry.add(new_ulid(), config, request_id=request_id)
-        run = self._services.home.run(record.run_id)
-        if record.state is RunState.QUEUED and not run.config.exists():
-            try:
-                write_config(self._services.home, run, config)
-            except UserError as error:
-                self._services.registry.transition(
-                    record.run_id,
-                    {RunState.QUEUED},
-                    RunState.FAILED,
-                    error.message,
-                    remedy=error.remedy,
-                )
-                raise
-        return record
 
     async def _dispatch(self) -> None:
         while True:

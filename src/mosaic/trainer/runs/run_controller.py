@@ -101,9 +101,9 @@ class RunController:
         """Control the run from `preparing` to its end."""
         try:
             command, environment = await run_in_long_thread(self._prepare)
-            if await self._read_state() is RunState.STOPPING:
+            if (await self._read_record()).state is RunState.STOPPING:
                 await self._record_with_retries(
-                    self._transition, RunState.CANCELLED, await self._stop_reason()
+                    self._transition, RunState.CANCELLED, (await self._read_record()).reason
                 )
                 return
             process = await run_in_long_thread(
@@ -121,7 +121,7 @@ class RunController:
     async def reattach(self) -> None:
         """Continue with a run that was started before, whatever has happened to it since."""
         self._has_process = True
-        self.state = await self._read_state()
+        self.state = (await self._read_record()).state
         try:
             process = await run_in_thread(self._services.launcher.status, self._run)
         except DamagedRecordError as error:
@@ -136,7 +136,7 @@ class RunController:
 
     async def recover(self) -> None:
         """Continue after an error of the daemon, from the state on disk and in the registry."""
-        self.state = await self._read_state()
+        self.state = (await self._read_record()).state
         if self.state.is_final:
             return
         process = await run_in_thread(self._services.launcher.status, self._run)
@@ -309,9 +309,9 @@ class RunController:
         _log.info("T306 run %s %s: %s", self.run_id, outcome.state, outcome.reason)
 
     async def _record_failed_start(self, error: UserError) -> None:
-        if await self._read_state() is RunState.STOPPING:
+        if (await self._read_record()).state is RunState.STOPPING:
             await self._record_with_retries(
-                self._transition, RunState.CANCELLED, await self._stop_reason()
+                self._transition, RunState.CANCELLED, (await self._read_record()).reason
             )
         else:
             await self._record_with_retries(
@@ -383,11 +383,8 @@ class RunController:
         self.state = record.state
         return record
 
-    async def _read_state(self) -> RunState:
-        return (await run_in_thread(self._services.registry.get, self.run_id)).state
-
-    async def _stop_reason(self) -> str:
-        return (await run_in_thread(self._services.registry.get, self.run_id)).reason
+    async def _read_record(self) -> RunRecord:
+        return await run_in_thread(self._services.registry.get, self.run_id)
 
     async def _record_with_retries(
         self,

@@ -1,13 +1,17 @@
-"""Registering a run that was imported from an archive."""
+"""Adds runs to the registry: submitted ones, and those imported from an archive."""
 
 from contextlib import ExitStack
 
+from mosaic.contract.errors import UserError
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
 from mosaic.trainer.runs.run_annotations import save_annotations
+from mosaic.trainer.runs.run_files import write_config
 from mosaic.trainer.runs.run_monitor import RunMonitor
 from mosaic.trainer.runs.run_services import RunServices
 
@@ -15,6 +19,29 @@ _NO_RECORD = "The archive has no record of how it ended."
 _INCOMPLETE = (
     "Not all of its telemetry was stored at the import; the rest is stored in the background."
 )
+
+
+def register_submitted(services: RunServices, config: TrainRunConfig, request_id: str) -> RunRecord:
+    """Add a queued run and write its configuration. Blocking.
+
+    A repeated `request_id` returns the existing run. A run whose configuration cannot be written
+    is recorded as failed.
+    """
+    record = services.registry.add(new_ulid(), config, request_id=request_id)
+    run = services.home.run(record.run_id)
+    if record.state is RunState.QUEUED and not run.config.exists():
+        try:
+            write_config(services.home, run, config)
+        except UserError as error:
+            services.registry.transition(
+                record.run_id,
+                {RunState.QUEUED},
+                RunState.FAILED,
+                error.message,
+                remedy=error.remedy,
+            )
+            raise
+    return record
 
 
 def register_imported(services: RunServices, imported: ImportedRun) -> RunRecord:
