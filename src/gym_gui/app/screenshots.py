@@ -156,6 +156,7 @@ class ScreenshotRunner:
         self.wait(lambda: self._steps() >= number, f"step {number}")
 
     def _wait_for_rendering(self) -> None:
+        self.wait(self._context.window.updatesEnabled, "the theme")
         loop = QEventLoop()
         QTimer.singleShot(round(_RENDER_DELAY_S * 1000), loop.quit)
         loop.exec()

@@ -61,11 +61,12 @@ class _ThemeApplier(QObject):
         self._on_desktop_changed(hints.colorScheme())
         hints.colorSchemeChanged.connect(self._on_desktop_changed)
         self._is_changing = False
+        self._applied: Colours | None = None
         self._suspended: list[QWidget] = []
         theme.changed.connect(self._on_theme_changed)
 
     def apply(self) -> None:
-        colours = self._theme.colours
+        colours = self._applied = self._theme.colours
         self._app.setPalette(palette(colours))
         self._window.setStyleSheet(
             style_sheet(colours, self._app.font(), self._write_images(colours))
@@ -79,6 +80,8 @@ class _ThemeApplier(QObject):
                 window.setUpdatesEnabled(True)
         self._suspended.clear()
         self._is_changing = False
+        if self._theme.colours != self._applied:  # chosen while the previous theme was applied
+            self._on_theme_changed()
 
     def _on_theme_changed(self) -> None:
         """Change the style sheet in two steps, with updates of the windows suspended.

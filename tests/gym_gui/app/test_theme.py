@@ -78,6 +78,26 @@ def test_palette_and_style_sheet_follow_the_theme(
     assert LIGHT.accent not in window.styleSheet()
 
 
+def test_a_theme_chosen_during_a_change_is_applied_after_it(
+    plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
+) -> None:
+    """Two quick changes end with the palette and the style sheet of the second one."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    theme.choose("light")
+    apply_theme(plain_application, theme, window)
+    qtbot.waitUntil(window.updatesEnabled)
+    theme.choose("dark")
+    qtbot.waitUntil(lambda: DARK.surface in window.styleSheet())
+    assert not window.updatesEnabled()
+
+    theme.choose("light")
+
+    qtbot.waitUntil(lambda: window.updatesEnabled() and LIGHT.surface in window.styleSheet())
+    role = QPalette.ColorRole.Window
+    assert plain_application.palette().color(role) == QColor(LIGHT.surface)
+
+
 def test_the_system_theme_follows_the_desktop(
     plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
 ) -> None:
