@@ -169,8 +169,12 @@ for _ in range(100_000):
     worker.send("pause", seq=1)
     worker.wait_for("status", state="paused")
     pids = [int(path.name.partition("-")[2]) for path in worker.folder.glob("ticks-*")]
-    states = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids]
-    assert states == ["T", "T"]
+
+    def states() -> list[str]:
+        stats = [Path(f"/proc/{pid}/stat").read_text() for pid in pids]
+        return [stat.rpartition(")")[2].split()[0] for stat in stats]
+
+    worker.until(lambda: states() == ["T", "T"], "both processes stopped")  # signals take a moment
     before = sizes()
     worker.send("resume", seq=2)
     worker.until(lambda: min(n - b for n, b in zip(sizes(), before, strict=True)) > 3, "ticks")
