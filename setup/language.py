@@ -12,6 +12,7 @@ Other strings of tests are data and not checked. Generated files are skipped.
 import argparse
 import ast
 import fnmatch
+import functools
 import io
 import re
 import sys
@@ -77,6 +78,7 @@ _TEXT_RULES = [
     for pattern, advice in TEXT_PATTERNS.items()
 ]
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_AFTER_HASH = re.compile(r"#(.*)")
 _INLINE_CODE = re.compile(r"`[^`]*`|<!--.*?-->|\]\([^)]*\)")
 
 
@@ -142,6 +144,7 @@ def _read_entry(entry: dict[str, Any]) -> AllowedEntry:
     return AllowedEntry(entry.get("path", ""), entry.get("match", ""), entry["reason"])
 
 
+@functools.cache
 def check_name(name: str) -> tuple[str, str] | None:
     """Return the first banned word of a name and the advice."""
     snake = _WORD_START.sub("_", name).lower().strip("_")
@@ -162,9 +165,9 @@ def scan_file(path: Path, shown: str) -> Iterator[Finding]:
     """Yield the findings of a Python module or a Markdown page; `shown` is its displayed path."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        tree = ast.parse(source)
-        names = [(1, path.stem), *_defined_names(tree)]
-        strings = _docstrings(tree) if "tests" in Path(shown).parts else _strings(tree)
+        nodes = list(ast.walk(ast.parse(source)))
+        names = [(1, path.stem), *_defined_names(nodes)]
+        strings = _docstrings(nodes) if "tests" in Path(shown).parts else _strings(nodes)
         texts = [*strings, *_comments(source)]
     else:
         names, texts = [], list(_prose(source))
@@ -175,8 +178,8 @@ def scan_file(path: Path, shown: str) -> Iterator[Finding]:
                 yield Finding(shown, line, found[0], " ".join(text.split()), found[1])
 
 
-def _defined_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _defined_names(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.lineno, node.name
         elif isinstance(node, ast.arg):
@@ -189,15 +192,15 @@ def _defined_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.asname
 
 
-def _strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def _strings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield strings of several words; single words are keys and identifiers."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
 
 
-def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _docstrings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = ast.get_docstring(node)
             if docstring is not None:
@@ -205,6 +208,9 @@ def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
+    """Tokenizing is slow, so it is done only if something after a `#` has a banned phrase."""
+    if not any(check_text(match[1]) for match in _AFTER_HASH.finditer(source)):
+        return
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("# ")

@@ -111,12 +111,12 @@ def test_persistent_indexes_follow_their_runs(runs: RunsModel, table: RunsTable)
     """While runs are added, deleted, changed and sorted at random."""
     rng = random.Random(5)
     columns = list(RunColumn)
-    for number in range(60):
+    for number in range(30):
         runs.apply(_run(number))
-    indexes = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(60)}
+    indexes = {row: QPersistentModelIndex(table.index(row, 0)) for row in range(30)}
     names = {index: run.run_id for row, index in indexes.items() if (run := table.run_at(row))}
     for round_number in range(120):
-        number = rng.randrange(70)
+        number = rng.randrange(35)
         if round_number % 5 == 0:
             table.sort(rng.choice(columns), rng.choice((_ASCENDING, _DESCENDING)))
         if round_number % 7 == 0:
