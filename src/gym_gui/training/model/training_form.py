@@ -11,12 +11,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
-from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY, Settings
-from gym_gui.training.feed.launcher import (
-    Launcher,
+from gym_gui.runtime.models.services import Services
+from gym_gui.runtime.settings_store import MINIMAL_TELEMETRY_KEY
+from gym_gui.training.feed.launching import (
+    delete_preset,
+    load_preset,
     make_preset,
+    presets_for,
     proxy_from_environment,
+    read_config_file,
+    save_preset,
     to_preset_name,
 )
 from gym_gui.training.model.training_badges import BadgeInfo, badges_of
@@ -45,6 +49,7 @@ from gym_gui.training.model.training_problems import (
     find_problems,
     group_by_section,
 )
+from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.contract.parameters import Parameter
 from mosaic.contract.problems import Problem
@@ -77,23 +82,19 @@ class TrainingForm(QObject):
     def __init__(
         self,
         catalog: TrainingCatalog,
-        launcher: Launcher,
-        notices: Notices,
-        settings: Settings,
+        services: Services,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._launcher = launcher
-        self._notices = notices
-        self._settings = settings
+        self._services = services
         self._default_proxy = proxy_from_environment()
         self.catalog = catalog
-        self.presets = TrainingPresets(launcher, notices, self)
+        self.presets = TrainingPresets(services, self)
         self.target = Target()
         self.draft = TrainingDraft()
         self.problems: SectionProblems = {}
         self._was_minimal = False
-        self._preferred_agent = settings.text(_AGENT_KEY)
+        self._preferred_agent = services.settings.text(_AGENT_KEY)
         catalog.loaded.connect(self._on_catalog)
 
     # The agent and its environment.
@@ -115,7 +116,7 @@ class TrainingForm(QObject):
 
     def _prefer_agent(self, agent_id: str) -> None:
         self._preferred_agent = agent_id
-        self._settings.set(_AGENT_KEY, agent_id)
+        self._services.settings.set(_AGENT_KEY, agent_id)
         self._set_agent(self.catalog.find(agent_id))
 
     @property
@@ -212,7 +213,7 @@ class TrainingForm(QObject):
             if self.target == target:
                 self._replace_draft(before)
 
-        self._notices.offer("All settings were reset to their defaults.", "Undo", undo)
+        self._services.notices.offer("All settings were reset to their defaults.", "Undo", undo)
 
     @property
     def document(self) -> Values:
@@ -234,7 +235,7 @@ class TrainingForm(QObject):
             document.get("algo", self.target.algo)
         )
         if self.catalog.find(agent_id) is None:
-            self._notices.post(
+            self._services.notices.post(
                 f"Unknown agent {agent_id.replace('/', ' ')}; the settings were not changed.",
                 tone="warning",
             )
@@ -246,7 +247,9 @@ class TrainingForm(QObject):
         self._replace_draft(self._drop_defaults(from_document(document)))
         env_id = document.get("env_id", self.target.env_id)
         if env_id != self.target.env_id:
-            self._notices.post(f"Settings of {env_id} were applied to {self.target.env_id}.")
+            self._services.notices.post(
+                f"Settings of {env_id} were applied to {self.target.env_id}."
+            )
         return True
 
     def _drop_defaults(self, draft: TrainingDraft) -> TrainingDraft:
@@ -269,23 +272,22 @@ class TrainingForm(QObject):
         try:
             self.apply_document(parse_document(text))
         except UserError as error:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
 
     def import_file(self, path: str) -> None:
-        self._launcher.read_file(
+        self._services.tasks.run(
             self,
-            path,
+            lambda: read_config_file(Path(path)),
             lambda data: self.paste(data.decode("utf-8", "replace")),
-            self._notices.post_error,
+            self._services.notices.post_error,
         )
 
     def export_file(self, path: str, data: bytes) -> None:
-        self._launcher.write_file(
+        self._services.tasks.run(
             self,
-            path,
-            data,
-            lambda _: self._notices.post(f"Saved {path}.", tone="good"),
-            self._notices.post_error,
+            lambda: write_atomically(Path(path), data),
+            lambda _: self._services.notices.post(f"Saved {path}.", tone="good"),
+            self._services.notices.post_error,
         )
 
     def save_preset(self, name: str) -> None:
@@ -317,10 +319,10 @@ class TrainingForm(QObject):
     @property
     def is_minimal(self) -> bool:
         key = f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}"
-        return self.offers_minimal and self._settings.flag(key, False)
+        return self.offers_minimal and self._services.settings.flag(key, False)
 
     def set_minimal(self, is_on: bool) -> None:
-        self._settings.set(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
+        self._services.settings.set(f"{MINIMAL_TELEMETRY_KEY}/{self.target.worker}", is_on)
         self._check()
 
     def refresh_minimal(self) -> None:
@@ -346,7 +348,7 @@ class TrainingForm(QObject):
     def _set_agent(self, agent: Agent | None) -> None:
         worker, algo = agent.id.split("/", 1) if agent else ("", "")
         self.target = Target(worker, algo, self.target.env_id, self.target.env_kwargs)
-        self.draft = decode_draft(self._settings.text(self._draft_key()))
+        self.draft = decode_draft(self._services.settings.text(self._draft_key()))
         if agent is not None:
             self.presets.list_for(worker, self.target.env_id)
         self.agent_changed.emit()
@@ -364,7 +366,7 @@ class TrainingForm(QObject):
 
     def _save_draft(self) -> None:
         if self.target.worker:
-            self._settings.set(self._draft_key(), encode_draft(self.draft))
+            self._services.settings.set(self._draft_key(), encode_draft(self.draft))
 
     def _check(self) -> None:
         self._was_minimal = self.is_minimal
@@ -395,10 +397,10 @@ class TrainingPresets(QObject):
 
     changed = Signal()
 
-    def __init__(self, launcher: Launcher, notices: Notices, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._launcher = launcher
-        self._notices = notices
+        self._services = services
+        self._home = services.link.home
         self.names: tuple[str, ...] = ()
         self._worker = ""
         self._env_id = ""
@@ -412,17 +414,21 @@ class TrainingPresets(QObject):
                 self.names = names
                 self.changed.emit()
 
-        self._launcher.presets_for(self, worker, env_id, show)
+        self._services.tasks.run(self, lambda: presets_for(self._home, worker, env_id), show)
 
     def save(self, title: str, document: Mapping[str, Any]) -> None:
         name = to_preset_name(title)
 
         def on_saved(_path: Path) -> None:
-            self._notices.post(f"Saved the preset {name}.", tone="good")
+            self._services.notices.post(f"Saved the preset {name}.", tone="good")
             self._refresh()
 
-        self._launcher.save_preset(
-            self, name, make_preset(document), on_saved, self._notices.post_error
+        preset = make_preset(document)
+        self._services.tasks.run(
+            self,
+            lambda: save_preset(self._home, name, preset),
+            on_saved,
+            self._services.notices.post_error,
         )
 
     def load(self, name: str, apply: Callable[[Mapping[str, Any]], object]) -> None:
@@ -430,21 +436,26 @@ class TrainingPresets(QObject):
             apply(document)
 
         def on_failure(error: UserError) -> None:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
             self._refresh()
 
-        self._launcher.load_preset(self, name, on_loaded, on_failure)
+        self._services.tasks.run(self, lambda: load_preset(self._home, name), on_loaded, on_failure)
 
     def delete(self, name: str) -> None:
         """Offers to undo it."""
 
         def on_deleted(document: dict[str, Any]) -> None:
-            self._notices.offer(
+            self._services.notices.offer(
                 f"Deleted the preset {name}.", "Undo", lambda: self.save(name, document)
             )
             self._refresh()
 
-        self._launcher.delete_preset(self, name, on_deleted, self._notices.post_error)
+        self._services.tasks.run(
+            self,
+            lambda: delete_preset(self._home, name),
+            on_deleted,
+            self._services.notices.post_error,
+        )
 
     def _refresh(self) -> None:
         self.list_for(self._worker, self._env_id)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.runs_model import RunsModel
 from gym_gui.runtime.models.services import Services
-from gym_gui.training.feed.launcher import Launched, Launcher
+from gym_gui.training.feed.launching import Launched, submit_run
 from gym_gui.training.model.training_catalog import TrainingCatalog
 from gym_gui.training.model.training_draft import RUN_ONLY_FIELDS, without_defaults
 from gym_gui.training.model.training_fields import title_of
@@ -46,14 +46,11 @@ class TrainingModel(QObject):
         super().__init__(parent)
         self._services = services
         self._was_ready = services.link.is_ready
-        self._launcher = Launcher(services.link, services.tasks)
         self.catalog = TrainingCatalog(services.link, services.tasks, self)
-        self.form = TrainingForm(
-            self.catalog, self._launcher, services.notices, services.settings, self
-        )
-        self.readiness = TrainingReadiness(self._launcher, services.ticker, services.notices, self)
-        self.notes = TrainingNotes(self._launcher, self)
-        self.run = TrainingRun(self._launcher, services.notices, services.settings, runs, self)
+        self.form = TrainingForm(self.catalog, services, self)
+        self.readiness = TrainingReadiness(services, self)
+        self.notes = TrainingNotes(services, self)
+        self.run = TrainingRun(services, runs, self)
         self.is_launching = False
         self.environment_problem = ""
         """Why the environment cannot be created with its settings."""
@@ -111,7 +108,7 @@ class TrainingModel(QObject):
     @property
     def launch_problem(self) -> str:
         """Why nothing can be launched now; empty: Launch is possible."""
-        if not self._launcher.is_connected:
+        if not self._services.link.has_client:
             return "Connecting to the daemon."
         if not self._services.link.is_ready:
             return "The daemon does not answer. Reconnecting."
@@ -156,12 +153,10 @@ class TrainingModel(QObject):
             return
         self.is_launching = True
         self.state_changed.emit()
-        draft = self.form.draft
-        self._launcher.launch(
+        document, draft = self.form.document, self.form.draft
+        self._services.call(
             self,
-            self.form.document,
-            draft.tags,
-            draft.note,
+            lambda client: submit_run(client, document, draft.tags, draft.note),
             self._on_launched,
             self._on_launch_failed,
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.training.feed.launcher import Launcher
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import DryRunReport
 
@@ -33,21 +33,21 @@ class TrainingNotes(QObject):
 
     changed = Signal()
 
-    def __init__(self, launcher: Launcher, parent: QObject | None = None) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._launcher = launcher
+        self._services = services
         self.notes: tuple[Note, ...] = ()
         self.is_dry_running = False
 
     def dry_run(self, document: Mapping[str, Any], label: str) -> None:
         """Validate the configuration in the worker, without training."""
-        if self.is_dry_running or not self._launcher.is_connected:
+        if self.is_dry_running or not self._services.link.has_client:
             return
         self.is_dry_running = True
         self.changed.emit()
-        self._launcher.dry_run(
+        self._services.call(
             self,
-            document,
+            lambda client: client.dry_run(document),
             lambda report: self._on_dry_run(_report_note(label, report)),
             lambda error: self._on_dry_run(_error_note(label, error)),
         )

@@ -12,10 +12,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from gym_gui.runtime.models.notices import Notices
+from gym_gui.runtime.models.services import Services
 from gym_gui.runtime.stream_thread import StreamThread
-from gym_gui.runtime.ui_ticker import UiTicker
-from gym_gui.training.feed.launcher import Launcher
+from gym_gui.training.feed.launching import start_install
 from mosaic.contract.errors import UserError
 from mosaic.contract.readiness import CheckStatus, InstallProgress, PreflightReport
 
@@ -40,13 +39,9 @@ class TrainingReadiness(QObject):
     """A `UserError`: the daemon rejected the configuration."""
     installed = Signal()
 
-    def __init__(
-        self, launcher: Launcher, ticker: UiTicker, notices: Notices, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, services: Services, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._launcher = launcher
-        self._ticker = ticker
-        self._notices = notices
+        self._services = services
         self.report: PreflightReport | None = None
         """The newest report; of an earlier configuration while `is_checking`."""
         self.is_checking = False
@@ -58,7 +53,7 @@ class TrainingReadiness(QObject):
         self._request_id = 0
         self._install: StreamThread[InstallProgress] | None = None
         self._closed_threads: list[threading.Thread] = []
-        ticker.subscribe(self, self._on_tick)
+        services.ticker.subscribe(self, self._on_tick)
 
     @property
     def is_current(self) -> bool:
@@ -80,7 +75,7 @@ class TrainingReadiness(QObject):
         self._due = time.monotonic() + _DEBOUNCE_S if document is not None else None
         if document is None:
             self.report = None
-        self._ticker.wake()
+        self._services.ticker.wake()
         self.changed.emit()
 
     def check_again(self) -> None:
@@ -88,10 +83,13 @@ class TrainingReadiness(QObject):
 
     def install(self, argument: str, *, is_repair: bool) -> None:
         """Start to install a bundle, such as `cleanrl_worker[atari]`."""
-        if self._install is None and self._launcher.is_connected:
+        if self._install is None and self._services.link.has_client:
             self.installation = InstallStatus(argument, "Waiting to start", None)
-            self._install = self._launcher.install(
-                argument, is_repair=is_repair, wake=self._ticker.wake
+            self._install = start_install(
+                self._services.link.client,
+                argument,
+                is_repair=is_repair,
+                wake=self._services.ticker.wake,
             )
             self.changed.emit()
 
@@ -110,14 +108,14 @@ class TrainingReadiness(QObject):
             return is_installing
         if (
             time.monotonic() >= self._due
-            and self._launcher.is_connected
+            and self._services.link.has_client
             and self._document is not None
         ):
             self._due = None
-            request_id = self._request_id
-            self._launcher.preflight(
+            request_id, document = self._request_id, self._document
+            self._services.call(
                 self,
-                self._document,
+                lambda client: client.preflight(document),
                 lambda report: self._on_report(request_id, report),
                 lambda error: self._on_failure(request_id, error),
             )
@@ -156,9 +154,9 @@ class TrainingReadiness(QObject):
         name = self.installation.bundle if self.installation else ""
         self._stop_install()
         if error is None:
-            self._notices.post(f"The bundle {name} is installed.", tone="good")
+            self._services.notices.post(f"The bundle {name} is installed.", tone="good")
         else:
-            self._notices.post_error(error)
+            self._services.notices.post_error(error)
         self.installed.emit()
         self.check_again()
 

@@ -9,10 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models import run_text
 from gym_gui.runtime.models.formatting import format_decimal, format_rate
-from gym_gui.runtime.models.notices import Notices
 from gym_gui.runtime.models.runs_model import RunsModel
-from gym_gui.runtime.settings_store import Settings
-from gym_gui.training.feed.launcher import Launcher
+from gym_gui.runtime.models.services import Services
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_clock
 from mosaic.contract.run_states import RunState
@@ -30,16 +28,12 @@ class TrainingRun(QObject):
 
     def __init__(
         self,
-        launcher: Launcher,
-        notices: Notices,
-        settings: Settings,
+        services: Services,
         runs: RunsModel,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._launcher = launcher
-        self._notices = notices
-        self._settings = settings
+        self._services = services
         self._runs = runs
         self._launched: RunRecord | None = None
         self._is_listed = False
@@ -60,13 +54,13 @@ class TrainingRun(QObject):
         self._launched = run
         self._is_listed = self._runs.by_id(run.run_id) is not None
         self._is_cancelling = False
-        self._settings.set(_RUN_KEY, run.run_id)
+        self._services.settings.set(_RUN_KEY, run.run_id)
         self.changed.emit()
 
     def dismiss(self) -> None:
         """Hide a finished run."""
         self._launched = None
-        self._settings.set(_RUN_KEY, "")
+        self._services.settings.set(_RUN_KEY, "")
         self.changed.emit()
 
     def open(self) -> None:
@@ -77,7 +71,11 @@ class TrainingRun(QObject):
         run = self.run
         if run is not None and self.can_cancel:
             self._is_cancelling = True
-            self._launcher.cancel(self, run.run_id, self._on_cancel_failed)
+            self._services.call(
+                self,
+                lambda client: client.cancel(run.run_id, reason="Cancelled from the window."),
+                on_failure=self._on_cancel_failed,
+            )
             self.changed.emit()
 
     @property
@@ -119,7 +117,7 @@ class TrainingRun(QObject):
 
     def _on_runs_changed(self) -> None:
         """Restore the run of an earlier window while it is active."""
-        saved = self._settings.text(_RUN_KEY)
+        saved = self._services.settings.text(_RUN_KEY)
         run = self._runs.by_id(saved) if saved and self._launched is None else None
         if run is not None and not run.state.is_final:
             self._launched, self._is_listed = run, True
@@ -136,5 +134,5 @@ class TrainingRun(QObject):
 
     def _on_cancel_failed(self, error: UserError) -> None:
         self._is_cancelling = False
-        self._notices.post_error(error)
+        self._services.notices.post_error(error)
         self.changed.emit()
