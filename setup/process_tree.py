@@ -14,7 +14,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_STACKS_TIMEOUT_S = 20
+_NATIVE_STACKS_TIMEOUT_S = 8
+_PYTHON_STACKS_TIMEOUT_S = 4
 
 
 def descendants(pid: int) -> list[int]:
@@ -47,13 +48,16 @@ def stacks(pid: int) -> str:
     if py_spy is None:
         return "(py-spy is not installed)"
     problem = ""
-    for option in ("--native", "--nonblocking"):  # the first needs more privileges
+    for option, timeout_s in (
+        ("--native", _NATIVE_STACKS_TIMEOUT_S),  # needs more privileges than the other
+        ("--nonblocking", _PYTHON_STACKS_TIMEOUT_S),
+    ):
         try:
             done = subprocess.run(
                 [py_spy, "dump", "--pid", str(pid), option],
                 capture_output=True,
                 text=True,
-                timeout=_STACKS_TIMEOUT_S,
+                timeout=timeout_s,
                 check=False,
             )
         except subprocess.TimeoutExpired:

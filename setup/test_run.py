@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ class _PytestWatch:
         self._folder = folder
         self._limits = limits
         self._deadline = time.monotonic() + limits.total_s
+        self._last_activity = time.monotonic()
 
     def wait(self) -> int:
         while True:
@@ -93,16 +95,23 @@ class _PytestWatch:
                 age_s, activity = now - file.stat().st_mtime, file.read_text("utf-8")
             except FileNotFoundError:
                 continue  # finished in between
+            self._last_activity = time.monotonic()
             if age_s > self._limits.activity_s:
                 file.unlink(missing_ok=True)
                 pid = int(file.name)
                 if is_alive(pid):  # otherwise it crashed, and pytest reported that
                     self._report_and_kill(pid, f"{activity}, after {age_s:.0f} s")
+        silent_s = time.monotonic() - self._last_activity
+        if silent_s > self._limits.activity_s:
+            self._report_and_kill(self._process.pid, f"pytest, without a test for {silent_s:.0f} s")
+            self._last_activity = time.monotonic()
 
     def _report_and_kill(self, pid: int, activity: str) -> None:
         lines = [f"\n── stuck: {activity} ──"]
-        for process in [pid, *descendants(pid)]:
-            lines += [f"\nprocess {process}: {command_line(process)[:200]}", stacks(process)]
+        pids = [pid, *descendants(pid)]
+        with ThreadPoolExecutor(len(pids)) as pool:  # one after the other can take minutes
+            for process, text in zip(pids, pool.map(stacks, pids), strict=True):
+                lines += [f"\nprocess {process}: {command_line(process)[:200]}", text]
         self.reports.append("\n".join(lines))
         print(self.reports[-1], file=sys.stderr, flush=True)
         kill_tree(pid)

@@ -56,6 +56,25 @@ def block_in_native_code() -> None:
 def test_passes() -> None:
     atexit.register(block_in_native_code)
 """
+STUCK_AFTER_THE_TESTS = """\
+import ctypes
+
+import pytest
+
+
+class Plugin:
+    def pytest_sessionfinish(self) -> None:
+        ctypes.PyDLL(None).pause()
+
+
+@pytest.fixture
+def plugin(pytestconfig: pytest.Config) -> None:
+    pytestconfig.pluginmanager.register(Plugin())
+
+
+def test_passes(plugin: None) -> None:
+    pass
+"""
 RUN = """\
 import sys
 from pathlib import Path
@@ -63,7 +82,7 @@ from test_run import Limits, run_tests
 command = [sys.executable, "-m", "pytest", "--rootdir", ".", *sys.argv[1:]]
 sys.exit(run_tests(command, Path.cwd(), Limits(activity_s={limit_s}, total_s=100)))
 """
-LIMIT_S = 8
+LIMIT_S = 12
 """Longer than collecting these suites takes on a busy machine."""
 
 
@@ -74,7 +93,7 @@ def run_suite(
     (folder / "test_suite.py").write_text(suite)
     inherited = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
     inherited.pop("MOSAIC_TEST_ACTIVITY", None)
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, *command, "-p", "no:faulthandler"],
         cwd=folder,
         env={**inherited, "PYTHONPATH": f"{repository / 'setup'}:{repository}"},
@@ -84,6 +103,8 @@ def run_suite(
         check=False,
         timeout=110,
     )
+    print(done.stdout, done.stderr)  # pytest shows it if the test fails
+    return done
 
 
 @pytest.mark.long
@@ -105,6 +126,15 @@ def test_a_process_that_cannot_exit_is_ended(tmp_path: Path, repository: Path) -
     done = run_suite(tmp_path, repository, STUCK_AT_EXIT, "-c", run, "-n", "0")
     assert "1 passed" in done.stdout
     assert "stuck: shutdown of the interpreter" in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_process_that_runs_no_test_is_ended(tmp_path: Path, repository: Path) -> None:
+    """It is stuck after its tests, where it has no activity."""
+    run = RUN.format(limit_s=LIMIT_S)
+    done = run_suite(tmp_path, repository, STUCK_AFTER_THE_TESTS, "-c", run, "-n", "0")
+    assert "stuck: pytest, without a test for" in done.stdout
+    assert "pytest_sessionfinish (test_suite.py" in done.stdout
     assert done.returncode == 1
 
 
