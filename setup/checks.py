@@ -120,6 +120,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # A check that starts programs by name finds those of this environment.
     os.environ["PATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    # Otherwise each of the thousands of processes compiles all modules again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.monotonic()
     results = []
     checks = static_checks()
