@@ -25,7 +25,7 @@ def gymnasium() -> Any:
 @pytest.fixture
 def make_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     """Creates the environment of an entry, with keyword arguments as in a run's configuration."""
-    # MuJoCo writes its log into the folder that it is in.
+    # MuJoCo writes its log into the working directory.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 

@@ -1,4 +1,4 @@
-"""The catalog, without any environment."""
+"""The entries of the catalog; no environment is created."""
 
 import subprocess
 import sys
@@ -39,19 +39,18 @@ def test_every_field_is_consistent() -> None:
         assert len(names) == len(set(names)), entry.env_id
 
 
-def test_titles_are_unique() -> None:
-    """Within a family."""
+def test_titles_are_unique_within_a_family() -> None:
     for family in catalog.families():
         titles = [entry.title for entry in catalog.environments(family.id)]
         assert len(titles) == len(set(titles))
 
 
-def test_a_person_can_act_in_every_environment() -> None:
-    """Each action has keys, or is the action without keys."""
+def test_keys_cover_every_action() -> None:
+    """Each action has keys, or is the action while no key is pressed."""
     for entry in catalog.environments():
         if entry.action_kind == "discrete":
-            acted = {binding.action for binding in entry.keys.bindings} | {entry.keys.idle}
-            assert acted - {None} == set(range(len(entry.action_meanings))), entry.env_id
+            covered = {binding.action for binding in entry.keys.bindings} | {entry.keys.idle}
+            assert covered - {None} == set(range(len(entry.action_meanings))), entry.env_id
         else:
             assert len(entry.keys.axes) == len(entry.action_meanings), entry.env_id
         if entry.keys.idle is None:
@@ -59,7 +58,7 @@ def test_a_person_can_act_in_every_environment() -> None:
 
 
 def test_no_two_joints_share_a_key() -> None:
-    """Also of the humanoid, which has 17."""
+    """The largest robot, the humanoid, has 17 joints."""
     for entry in catalog.environments("mujoco"):
         used = [key for axis in entry.keys.axes for key in (*axis.down_keys, *axis.up_keys)]
         assert len(used) == len(set(used)), entry.env_id
@@ -85,11 +84,11 @@ def test_a_known_environment_by_another_id_is_recognised() -> None:
     assert (atari.family, atari.render_fps) == ("atari", 60)
     assert atari.defaults["repeat_action_probability"] == 0.0
     assert catalog.environment("Blackjack-v0").family == "toy-text"
-    assert catalog.environment("MiniGrid-Unheard-Of-v9").views == ("grid", "frame")
+    assert catalog.environment("MiniGrid-Not-Listed-v9").views == ("grid", "frame")
 
 
 def test_keys_follow_the_action_space() -> None:
-    """When a field changes it, and for an unknown environment."""
+    """The map fits a space that a field changes, and the space of an unknown environment."""
     lander = catalog.environment("LunarLander-v3")
     box = {"type": "box", "shape": [2], "low": -1.0, "high": 1.0, "dtype": "float32"}
     throttles = catalog.with_action_space(lander, box)
@@ -98,20 +97,20 @@ def test_keys_follow_the_action_space() -> None:
 
     unknown = catalog.environment("my.package:Thing-v3")
     space = {"type": "discrete", "n": 3, "start": 0}
-    waits = catalog.with_action_space(unknown, space)
-    assert waits.turn_based
-    assert waits.action_kind == "discrete"
-    runs_on = catalog.with_action_space(unknown, space, ["NOOP", "LEFT", "RIGHT"])
-    assert not runs_on.turn_based
-    assert runs_on.keys.action_for(["left"]) == 1
-    assert runs_on.action_meanings == ("NOOP", "LEFT", "RIGHT")
+    without_noop = catalog.with_action_space(unknown, space)
+    assert without_noop.turn_based
+    assert without_noop.action_kind == "discrete"
+    with_noop = catalog.with_action_space(unknown, space, ["NOOP", "LEFT", "RIGHT"])
+    assert not with_noop.turn_based
+    assert with_noop.keys.action_for(["left"]) == 1
+    assert with_noop.action_meanings == ("NOOP", "LEFT", "RIGHT")
 
 
 def test_search_ranks_names_first() -> None:
     """All words must occur; matches in the name come before matches in the description."""
     assert catalog.search("lunar")[0].env_id == "LunarLander-v3"
-    found = [entry.env_id for entry in catalog.search("lava gap")]
-    assert found[:3] == [f"MiniGrid-LavaGapS{size}-v0" for size in (5, 6, 7)]
+    results = [entry.env_id for entry in catalog.search("lava gap")]
+    assert results[:3] == [f"MiniGrid-LavaGapS{size}-v0" for size in (5, 6, 7)]
     assert "ALE/Frogger-v5" in [entry.env_id for entry in catalog.search("river frog")]
     assert catalog.search("no such thing") == ()
 
@@ -123,22 +122,23 @@ def test_entries_round_trip_as_json() -> None:
         assert msgspec.json.decode(text, type=EnvironmentEntry) == entry
 
 
-def test_families_name_their_extra() -> None:
-    """Only MuJoCo needs one."""
+def test_only_mujoco_needs_an_extra() -> None:
     assert {family.id: family.extra for family in catalog.families() if family.extra} == {
         "mujoco": "mujoco"
     }
     mujoco = catalog.family("mujoco")
-    assert mujoco.installs == "mosaic bundles install session_worker --extra mujoco"
+    assert mujoco.install_command == "mosaic bundles install session_worker --extra mujoco"
     assert catalog.family("no-family") is catalog.OTHER
 
 
 @pytest.mark.process
 def test_the_catalog_imports_no_environment() -> None:
-    """It is read at each start of the window and for completions."""
+    """The window reads it at startup, and the shell for completions."""
     code = (
         "import sys, mosaic.envs.catalog as catalog; catalog.environments();"
         "print({'gymnasium', 'numpy', 'ale_py', 'minigrid'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "set()"

@@ -25,36 +25,36 @@ OLDER_ATARI = tuple(
 )
 
 pytestmark = pytest.mark.filterwarnings(
-    # What the packages say of each other and of themselves is theirs to repair.
+    # The packages warn about each other and about themselves.
     "ignore"
 )
 
 
-def creator_of(gymnasium: Any, env_id: str) -> Any:
-    """The class behind an id."""
+def env_class(gymnasium: Any, env_id: str) -> Any:
+    """Return the class of an id."""
     module, _, name = gymnasium.registry[env_id].entry_point.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
-def accepted(gymnasium: Any, env_id: str) -> dict[str, Any]:
-    """All keyword arguments of `make` for the id, with their defaults."""
+def keyword_defaults(gymnasium: Any, env_id: str) -> dict[str, Any]:
+    """Return all keyword arguments of `make` for the id, with their defaults."""
     defaults: dict[str, Any] = {}
-    for cls in creator_of(gymnasium, env_id).__mro__:
+    for cls in env_class(gymnasium, env_id).__mro__:
         if "__init__" not in vars(cls):
             continue
         parameters = inspect.signature(cls.__init__).parameters
         for parameter in parameters.values():
             empty = parameter.default is inspect.Parameter.empty
             defaults.setdefault(parameter.name, NO_DEFAULT if empty else parameter.default)
-        if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
             break
     return {**defaults, **gymnasium.registry[env_id].kwargs}
 
 
 def plain_fields(entry: EnvironmentEntry) -> Iterator[Parameter]:
-    """Fields that are keyword arguments under their own names."""
-    joined = {name for pair in entry.pairs for name in pair.fields}
-    special = {*joined, *(MAP_FIELDS if entry.map_field else ())}
+    """Yield the fields that are keyword arguments with the same name."""
+    paired = {name for pair in entry.pairs for name in pair.fields}
+    special = {*paired, *(MAP_FIELDS if entry.map_field else ())}
     return (field for field in entry.fields if field.name not in special)
 
 
@@ -64,7 +64,7 @@ def test_every_field_is_a_keyword_with_the_same_default(
 ) -> None:
     """A form shows the defaults of the environment."""
     assert entry.env_id in gymnasium.registry
-    keywords = accepted(gymnasium, entry.env_id)
+    keywords = keyword_defaults(gymnasium, entry.env_id)
     for field in plain_fields(entry):
         assert field.name in keywords, field.name
         real = keywords[field.name]
@@ -94,12 +94,12 @@ def test_the_newest_versions_are_listed(gymnasium: Any) -> None:
 
 
 def is_described(env_id: str, spec: Any) -> bool:
-    """Whether the catalog should have the id."""
+    """Return whether the catalog should list the id."""
     return (
         isinstance(spec.entry_point, str)
         and spec.entry_point.startswith(("gymnasium.envs.", "ale_py.", "minigrid."))
         and spec.namespace == ("ALE" if spec.entry_point.startswith("ale_py.") else None)
-        # These need one more package, which minigrid leaves to the person.
+        # These need another package, which minigrid does not install.
         and not env_id.startswith("MiniGrid-WFC-")
     )
 
@@ -123,7 +123,7 @@ def test_descriptions_match_the_environments(
 
 
 def check_actions(entry: EnvironmentEntry, env: Any) -> None:
-    """Every action that keys can send is accepted by the session worker."""
+    """Check that the action space accepts every action that keys can send."""
     space = env.action_space
     assert entry.keys.fits(describe_space(space))
     size = space.n if entry.action_kind == "discrete" else space.shape[0]
@@ -147,7 +147,7 @@ def check_actions(entry: EnvironmentEntry, env: Any) -> None:
 def test_every_field_can_be_changed(
     make_entry: Callable[..., Any], entry: EnvironmentEntry
 ) -> None:
-    """All fields set to other values than the defaults; the environment starts."""
+    """The environment starts with a value other than the default in every field."""
     values = {field.name: other_value(field) for field in entry.fields}
     for low, high in entry.ranges:
         values[low], values[high] = sorted((values[low], values[high]))
@@ -164,12 +164,12 @@ def test_every_field_can_be_changed(
 
 
 def other_value(field: Parameter) -> Any:
-    """A valid value that is not the default."""
+    """Return a valid value that is not the default."""
     match field.type:
         case "bool":
             return not field.default
         case "choice":
-            return next(each for each in field.choices if each not in (field.default, "custom"))
+            return next(value for value in field.choices if value not in (field.default, "custom"))
         case "int":
             low = field.min or 0
             return low if low != field.default else low + 1
@@ -180,8 +180,8 @@ def other_value(field: Parameter) -> Any:
 
 
 @pytest.mark.parametrize("game", [entry.env_id[4:-3] for entry in catalog.environments("atari")])
-def test_games_have_these_actions_modes_and_difficulties(gymnasium: Any, game: str) -> None:
-    """As the emulator reads them from the ROM."""
+def test_actions_modes_and_difficulties_match_the_roms(gymnasium: Any, game: str) -> None:
+    """The emulator reads them from the ROM."""
     ale_py = importlib.import_module("ale_py")
     roms = importlib.import_module("ale_py.roms")
     ale = ale_py.ALEInterface()

@@ -1,4 +1,4 @@
-"""Values of fields, and the keyword arguments made from them."""
+"""Values of fields, and the keyword arguments created from them."""
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +8,9 @@ from mosaic.contract.errors import UserError
 from mosaic.envs import catalog
 from mosaic.envs.configuration import (
     EnvironmentValuesError,
-    check_seed,
     check_values,
     env_kwargs,
+    parse_seed,
 )
 from mosaic.envs.frozen_lake_maps import has_path, random_map
 
@@ -19,18 +19,17 @@ SMALL_MAP = ["SFF", "FHF", "FFG"]
 
 
 def problems(env_id: str, **values: object) -> list[str]:
-    """The problems, as sentences with remedies."""
+    """Return the problems as sentences with remedies."""
     return [str(problem) for problem in check_values(catalog.environment(env_id), values)]
 
 
-def test_defaults_are_left_out() -> None:
+def test_defaults_are_omitted() -> None:
     """Default values give no keyword arguments, which older packages might not accept."""
     for entry in catalog.environments():
         assert env_kwargs(entry, entry.defaults) == {}, entry.env_id
 
 
 def test_values_become_keywords() -> None:
-    """Under the names of `make`."""
     lander = catalog.environment("LunarLander-v3")
     assert env_kwargs(lander, {"gravity": -3.0, "enable_wind": True, "wind_power": 15.0}) == {
         "gravity": -3.0,
@@ -46,12 +45,12 @@ def test_two_fields_become_one_keyword() -> None:
     assert env_kwargs(empty, {"agent_start_x": 3}) == {"agent_start_pos": [3, 1]}
 
 
-@pytest.mark.parametrize("drawn", ["SFF/FHF/FFG", "sff\nfhf\nffg\n", SMALL_MAP])
-def test_a_map_can_be_entered(drawn: object) -> None:
-    """As lines, with slashes, or as a list of rows, whatever its name."""
-    assert env_kwargs(LAKE, {"map_name": "custom", "desc": drawn}) == {"desc": SMALL_MAP}
-    assert env_kwargs(LAKE, {"desc": drawn}) == {"desc": SMALL_MAP}
-    assert env_kwargs(LAKE, {"map_name": "8x8", "desc": drawn}) == {"map_name": "8x8"}
+@pytest.mark.parametrize("map_value", ["SFF/FHF/FFG", "sff\nfhf\nffg\n", SMALL_MAP])
+def test_a_map_can_be_entered(map_value: object) -> None:
+    """As lines, with slashes, or as a list of rows; a predefined `map_name` overrides it."""
+    assert env_kwargs(LAKE, {"map_name": "custom", "desc": map_value}) == {"desc": SMALL_MAP}
+    assert env_kwargs(LAKE, {"desc": map_value}) == {"desc": SMALL_MAP}
+    assert env_kwargs(LAKE, {"map_name": "8x8", "desc": map_value}) == {"map_name": "8x8"}
 
 
 def test_a_random_map_depends_on_its_seed_only() -> None:
@@ -66,7 +65,7 @@ def test_a_random_map_depends_on_its_seed_only() -> None:
 @settings(max_examples=60, deadline=None)
 @given(size=st.integers(2, 32), holes=st.floats(0.0, 0.6), seed=st.integers(0, 2**31 - 1))
 def test_every_random_map_is_solvable(size: int, holes: float, seed: int) -> None:
-    """Also with a hole probability at which random maps rarely are."""
+    """Hole probabilities include those at which most random maps have no path."""
     rows = random_map(size, holes, seed)
     assert rows[0][0] == "S"
     assert rows[-1][-1] == "G"
@@ -75,7 +74,7 @@ def test_every_random_map_is_solvable(size: int, holes: float, seed: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("drawn", "message"),
+    ("map_value", "message"),
     [
         ("SFF/FH/FFG", "not rectangular: row 2 has 2 cells"),
         ("SFX/FHF/FFG", "contains 'X'"),
@@ -86,10 +85,10 @@ def test_every_random_map_is_solvable(size: int, holes: float, seed: int) -> Non
         ("", "is empty"),
     ],
 )
-def test_an_unplayable_map_is_rejected(drawn: str, message: str) -> None:
-    """With the problem and a remedy."""
+def test_an_unplayable_map_is_rejected(map_value: str, message: str) -> None:
+    """The error names the problem and a remedy."""
     with pytest.raises(EnvironmentValuesError) as caught:
-        env_kwargs(LAKE, {"map_name": "custom", "desc": drawn})
+        env_kwargs(LAKE, {"map_name": "custom", "desc": map_value})
     assert message in caught.value.message
     assert caught.value.remedy
     assert caught.value.code == "C190"
@@ -106,7 +105,7 @@ def test_wrong_values_are_reported_with_their_field() -> None:
 
 
 def test_conflicting_fields_are_reported() -> None:
-    """An empty range, half a cell, and a cell outside of the room."""
+    """An empty range, a column without a row, and a cell outside the room."""
     assert "greater than `healthy_z_max`" in problems("Ant-v5", healthy_z_min=2.0)[0]
     assert "greater than `maxNumRooms`" in problems("MiniGrid-MultiRoom-N2-S4-v0", minNumRooms=3)[0]
     assert "is missing" in problems("MiniGrid-Empty-Random-5x5-v0", agent_start_x=2)[0]
@@ -123,10 +122,10 @@ def test_unlisted_keywords_are_passed_through() -> None:
 
 
 def test_a_seed_is_an_integer() -> None:
-    """As entered; anything else is rejected with a remedy."""
-    assert check_seed(" 42 ") == 42
+    """Spaces are ignored; anything else is rejected with a remedy."""
+    assert parse_seed(" 42 ") == 42
     for wrong in ("forty-two", "-1", "1.5", "", str(2**63)):
         with pytest.raises(UserError, match="must be an integer") as caught:
-            check_seed(wrong)
+            parse_seed(wrong)
         assert caught.value.remedy
         assert caught.value.code == "C191"

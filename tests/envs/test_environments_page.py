@@ -20,8 +20,8 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_page_names_every_family() -> None:
-    """With the extra that installs it, if there is one."""
+    """With the command that installs its extra, if it has one."""
     text = _PAGE.read_text().lower()
     for family in catalog.families():
         assert f"| {family.title.lower()} |" in text
-        assert not family.extra or f"`{family.installs}`" in text
+        assert not family.extra or f"`{family.install_command}`" in text

@@ -10,7 +10,7 @@ STICK = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "RIGHTFIRE", 
 
 
 def steering(ramp_per_s: float = 2.0) -> KeyMap:
-    """One axis from -1 to 1."""
+    """Return a key map with one axis from -1 to 1."""
     axis = KeyAxis(
         index=0,
         label="steer",
@@ -33,7 +33,7 @@ def test_keys_held_together_are_one_action() -> None:
 
 
 def test_opposite_keys_cancel() -> None:
-    """Left and right together are neither; other held keys stay."""
+    """Left and right together have no effect; other pressed keys do."""
     keys = joystick_keys(STICK)
     assert keys.action_for(["left", "right"]) == STICK.index("NOOP")
     assert keys.action_for(["left", "right", "up"]) == STICK.index("UP")
@@ -41,7 +41,7 @@ def test_opposite_keys_cancel() -> None:
 
 
 def test_the_last_pressed_key_wins_among_exclusive_actions() -> None:
-    """A lander can fire only one engine."""
+    """A lander can fire only one engine at a time."""
     keys = catalog.environment("LunarLander-v3").keys
     assert keys.action_for(["left", "up"]) == 2
     assert keys.action_for(["up", "left"]) == 1
@@ -65,11 +65,11 @@ def test_a_game_without_plain_directions() -> None:
 def test_an_axis_ramps_and_returns() -> None:
     """Pressing and releasing change the value gradually."""
     keys, value = steering(), [0.0]
-    passed = []
+    values = []
     for _ in range(4):
         value = keys.action_for(["right"], dt_s=0.1, previous=value)
-        passed.append(round(value[0], 6))
-    assert passed == [0.4, 0.8, 1.0, 1.0]
+        values.append(round(value[0], 6))
+    assert values == [0.4, 0.8, 1.0, 1.0]
     assert keys.action_for([], dt_s=0.1, previous=value) == [pytest.approx(0.6)]
     assert keys.action_for([], dt_s=9.0, previous=value) == [0.0]
     assert keys.action_for(["a"], dt_s=0.1, previous=value) == [pytest.approx(0.6)]
@@ -83,16 +83,16 @@ def test_a_stick_or_the_mouse_sets_an_axis() -> None:
     assert keys.action_for([], analog={"mouse_x": -2.0}) == [-1.0]
 
 
-def test_a_trigger_goes_from_rest_to_full() -> None:
+def test_a_trigger_moves_an_axis_from_rest_to_high() -> None:
     """Gas and brake have one direction, and combine with the wheel."""
     keys = catalog.environment("CarRacing-v3").keys
-    pulled = keys.action_for(
+    action = keys.action_for(
         ["left"],
         dt_s=1.0,
         previous=[0.0, 0.0, 0.0],
         analog={"gamepad_right_trigger": 0.5, "gamepad_left_trigger": 1.0},
     )
-    assert pulled == [-1.0, 0.5, 0.8]
+    assert action == [-1.0, 0.5, 0.8]
     assert keys.action_for(["up", "right"], dt_s=1.0) == [1.0, 1.0, 0.0]
 
 
@@ -120,7 +120,7 @@ def test_a_map_matches_its_space_only() -> None:
     assert not steering().fits({"type": "box", "shape": [2]})
 
 
-def test_keys_are_made_for_any_discrete_space() -> None:
+def test_key_map_for_any_discrete_space() -> None:
     """From the action meanings, else by number."""
     named = key_map_for_space({"type": "discrete", "n": 4}, ["noop", "left", "right", "dig"])
     assert (named.idle, named.action_for(["right"]), named.action_for(["1"])) == (0, 2, 3)
@@ -129,7 +129,7 @@ def test_keys_are_made_for_any_discrete_space() -> None:
     assert counted.idle is None
 
 
-def test_keys_are_made_for_any_vector_of_numbers() -> None:
+def test_key_map_for_any_box_vector() -> None:
     """Within its bounds, or within -1 and 1 if it has none."""
     space = {"type": "box", "shape": [2], "low": [0.5, "-Infinity"], "high": [2.0, "Infinity"]}
     keys = key_map_for_space(space)
@@ -138,8 +138,8 @@ def test_keys_are_made_for_any_vector_of_numbers() -> None:
     assert keys.fits(space)
 
 
-def test_a_side_without_a_bound_is_beyond_the_other() -> None:
-    """Every value is a valid action: above 5, and below -3."""
+def test_a_missing_bound_is_derived_from_the_other() -> None:
+    """Every value is a valid action: at least 5, and at most -3."""
     space = {"type": "box", "shape": [2], "low": [5.0, "-Infinity"], "high": ["Infinity", -3.0]}
     keys = key_map_for_space(space)
     assert keys.idle == [5.0, -3.0]
@@ -148,7 +148,7 @@ def test_a_side_without_a_bound_is_beyond_the_other() -> None:
 
 
 def test_integer_axes_do_not_ramp() -> None:
-    """A fraction of an action would be rejected."""
+    """The environment would reject a fraction."""
     space = {"type": "box", "shape": [1], "low": 0, "high": 10, "dtype": "int32"}
     assert key_map_for_space(space).action_for(["right"], dt_s=0.01) == [10.0]
 
@@ -167,7 +167,7 @@ def test_integer_axes_do_not_ramp() -> None:
     ],
 )
 def test_any_space_description_is_handled(space: dict[str, object]) -> None:
-    """A huge or invalid space takes no time and raises no error."""
+    """A huge or invalid space raises no error and gives at most 36 bindings."""
     for env_id in ("FrozenLake-v1", "Pendulum-v1", "my_module:Any-v0"):
         entry = catalog.with_action_space(catalog.environment(env_id), space)
         assert len(entry.keys.bindings) <= 36
@@ -183,14 +183,14 @@ def test_any_space_description_is_handled(space: dict[str, object]) -> None:
         ({}, ["a"], None),
     ],
 )
-def test_a_space_that_keys_cannot_cover_has_few_or_none(
+def test_keys_for_other_spaces(
     space: dict[str, object], pressed: list[str], action: object
 ) -> None:
-    """A person cannot act there, but nothing fails."""
+    """Unsupported spaces have no keys and raise no error."""
     assert key_map_for_space(space).action_for(pressed) == action
 
 
-def test_letters_of_actions_are_not_aliases() -> None:
+def test_bindings_take_precedence_over_aliases() -> None:
     """`s` is stick in Blackjack, not down."""
     keys = discrete_keys({"s": (0, "stick"), "down": (1, "down")})
     assert keys.action_for(["s"]) == 0

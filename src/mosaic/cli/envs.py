@@ -127,7 +127,9 @@ def _show(entry: EnvironmentEntry, states: Mapping[str, str], as_json: bool) -> 
             code="C192",
         )
     if as_json:
-        print_json({**msgspec.to_builtins(entry), "state": state, "installs": family.installs})
+        print_json(
+            {**msgspec.to_builtins(entry), "state": state, "installs": family.install_command}
+        )
     else:
         print_environment(entry, family, state)
     if entry.is_generated:
@@ -154,7 +156,7 @@ def _print_list(entries: Sequence[EnvironmentEntry], states: Mapping[str, str]) 
         header = Text("\n" if index else "").append(f"{family.title}  ", "bold")
         console.print(header + state_text(state), soft_wrap=True)
         if state != "ready":
-            console.print(f"Run `{family.installs}`.", soft_wrap=True)
+            console.print(f"Run `{family.install_command}`.", soft_wrap=True)
         rows = [
             (
                 entry.env_id,
@@ -174,7 +176,7 @@ def _family_document(family_id: str, states: Mapping[str, str]) -> dict[str, obj
         **msgspec.to_builtins(family),
         "environments": len(catalog.environments(family_id)),
         "state": states[family_id],
-        "installs": family.installs,
+        "installs": family.install_command,
     }
 
 
@@ -211,7 +213,7 @@ def print_environment(entry: EnvironmentEntry, family: Family, state: str) -> No
         [
             ("family", family.title),
             ("state", state_text(state)),
-            ("installed by", "" if state == "ready" else family.installs),
+            ("installed by", "" if state == "ready" else family.install_command),
             ("views", ", ".join(entry.views)),
             ("speed", _speed_text(entry)),
             ("play", f"mosaic play {entry.env_id}"),

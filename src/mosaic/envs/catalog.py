@@ -24,7 +24,7 @@ OTHER = Family(
 
 _MODULES = (toy_text, classic_control, box2d, mujoco, atari, minigrid)
 _VERSION = re.compile(r"-v\d+\Z")
-_KNOWN_LATER = "Shown once the environment is created."
+_AFTER_CREATION = "Shown once the environment is created."
 _SEE_DOCUMENTATION = "See the environment's documentation."
 _ACTION_KINDS: dict[str, ActionKind] = {
     "discrete": "discrete",
@@ -52,7 +52,7 @@ def environments(family_id: str | None = None) -> tuple[EnvironmentEntry, ...]:
 
 
 def environment(env_id: str) -> EnvironmentEntry:
-    """Return the entry of any id; never fails.
+    """Return the entry of any id; raises nothing.
 
     Older ids of Atari games (`PongNoFrameskip-v4`) and other versions of listed environments
     (`HalfCheetah-v4`) are recognised; for any other id the entry is generated.
@@ -64,7 +64,7 @@ def environment(env_id: str) -> EnvironmentEntry:
     if colon and module:
         return msgspec.structs.replace(environment(plain_id), env_id=env_id)
     if env_id.startswith(minigrid.PREFIXES):
-        return minigrid.generated(env_id)
+        return minigrid.generated_entry(env_id)
     other = _find_other_version(env_id)
     return _entry_from_version(env_id, other) if other else _unknown(env_id)
 
@@ -131,7 +131,7 @@ def _entry_from_version(env_id: str, other: EnvironmentEntry) -> EnvironmentEntr
         env_id=env_id,
         title=f"{other.title} ({env_id})",
         summary=f"Another version of {other.env_id}: {other.summary}",
-        observation=_KNOWN_LATER,
+        observation=_AFTER_CREATION,
         rewards=_SEE_DOCUMENTATION,
         ends=_SEE_DOCUMENTATION,
         fields=(),
@@ -147,11 +147,11 @@ def _entry_from_version(env_id: str, other: EnvironmentEntry) -> EnvironmentEntr
 def _unknown(env_id: str) -> EnvironmentEntry:
     return EnvironmentEntry(
         env_id=env_id,
-        family="atari" if atari.owns(env_id) else "other",
+        family="atari" if atari.has_prefix(env_id) else "other",
         title=title_from_id(env_id),
         summary=f"`{env_id}` is not in the catalog.",
         goal=_SEE_DOCUMENTATION,
-        observation=_KNOWN_LATER,
+        observation=_AFTER_CREATION,
         actions="Shown once the environment is created; keys are derived from its action space.",
         rewards=_SEE_DOCUMENTATION,
         ends=_SEE_DOCUMENTATION,

@@ -36,8 +36,8 @@ def env_kwargs(entry: EnvironmentEntry, values: Mapping[str, Any]) -> dict[str, 
     if problems:
         raise EnvironmentValuesError(problems, source=entry.env_id)
     defaults = entry.defaults
-    joined = {name for pair in entry.pairs for name in pair.fields}
-    special = {*joined, *(MAP_FIELDS if entry.map_field else ())}
+    paired = {name for pair in entry.pairs for name in pair.fields}
+    special = {*paired, *(MAP_FIELDS if entry.map_field else ())}
     keywords = {
         name: value
         for name, value in values.items()
@@ -65,7 +65,7 @@ def check_values(entry: EnvironmentEntry, values: Mapping[str, Any]) -> tuple[Pr
         for problem in (
             check_value(_as_text(entry, name, value), fields[name], (name,))
             if name in fields
-            else _check_other(entry, name)
+            else _check_unknown(entry, name)
         )
     ]
     if not problems:
@@ -77,7 +77,7 @@ def check_values(entry: EnvironmentEntry, values: Mapping[str, Any]) -> tuple[Pr
     return tuple(problems)
 
 
-def check_seed(given: Any) -> int:
+def parse_seed(given: Any) -> int:
     """Parse a seed. Raises `UserError`."""
     try:
         seed = int(str(given).strip())
@@ -86,7 +86,7 @@ def check_seed(given: Any) -> int:
     if not 0 <= seed <= MAX_SEED:
         raise UserError(
             f"The seed must be an integer from 0 to {MAX_SEED}, got {str(given)[:40]!r}.",
-            remedy="Use such a number, or leave it empty for a random seed.",
+            remedy="Enter an integer in this range, or leave it empty for a random seed.",
             code="C191",
         )
     return seed
@@ -99,7 +99,7 @@ def _as_text(entry: EnvironmentEntry, name: str, value: Any) -> Any:
     return value
 
 
-def _check_other(entry: EnvironmentEntry, name: str) -> Iterator[Problem]:
+def _check_unknown(entry: EnvironmentEntry, name: str) -> Iterator[Problem]:
     if name in (pair.keyword for pair in entry.pairs):
         return
     suggestions = difflib.get_close_matches(name, entry.defaults, n=1, cutoff=_MISSPELLING_CUTOFF)
@@ -119,9 +119,9 @@ def _check_pairs(entry: EnvironmentEntry, chosen: Mapping[str, Any]) -> Iterator
         missing = [name for name in pair.fields if chosen[name] is None]
         if len(missing) == len(pair.fields):
             continue
-        together = " and ".join(f"`{name}`" for name in pair.fields)
+        names = " and ".join(f"`{name}`" for name in pair.fields)
         for name in missing:
-            yield Problem((name,), "missing", "is missing.", f"Set {together} together.")
+            yield Problem((name,), "missing", "is missing.", f"Set {names} together.")
         if missing or not pair.within:
             continue
         # The outermost cells are walls.
@@ -129,4 +129,4 @@ def _check_pairs(entry: EnvironmentEntry, chosen: Mapping[str, Any]) -> Iterator
         for name in pair.fields:
             if chosen[name] > last:
                 remedy = f"Use at most {last}, or a larger `{pair.within}`."
-                yield Problem((name,), "value", "is outside of the room.", remedy)
+                yield Problem((name,), "value", "is outside the room.", remedy)

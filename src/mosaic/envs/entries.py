@@ -21,7 +21,7 @@ _WORD = re.compile(
 )
 
 BUNDLE = "session_worker"
-"""The bundle in which environments are played."""
+"""The bundle that plays environments."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,14 +36,14 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """Extra of the bundle `session_worker`; null: always included."""
 
     @property
-    def installs(self) -> str:
+    def install_command(self) -> str:
         """The command that installs the family."""
         extra = f" --extra {self.extra}" if self.extra else ""
         return f"mosaic bundles install {BUNDLE}{extra}"
 
 
 class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two fields that form one keyword argument: bounds of a range, or column and row."""
+    """Two fields of one keyword argument: the bounds of a range, or a column and a row."""
 
     keyword: str
     fields: tuple[str, str]
@@ -73,7 +73,7 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
     ends: str
     action_kind: ActionKind
     action_meanings: tuple[str, ...] = ()
-    """Of each action of a discrete space, or of each component of a continuous one."""
+    """One per action of a discrete space, or per component of a continuous one."""
     fields: tuple[Parameter, ...] = ()
     """Settings; `mosaic.envs.configuration` converts their values to arguments of `make`."""
     pairs: tuple[KeywordPair, ...] = ()
@@ -91,10 +91,10 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True):
     render_fps: float = 30
     """Steps per second in human play."""
     turn_based: bool = False
-    """Waits for each action of the player instead of running in real time."""
+    """Whether it waits for each action of the player instead of running in real time."""
     max_episode_steps: int | None = None
     is_generated: bool = False
-    """Not in the catalog: generated from the id."""
+    """Whether the entry is generated from the id because the catalog does not list it."""
 
     @property
     def defaults(self) -> dict[str, Any]:

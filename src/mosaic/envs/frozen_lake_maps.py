@@ -30,12 +30,12 @@ _MAX_ATTEMPTS = 100
 _MAP_GROUP = "Map"
 
 
-def map_fields(named: str) -> tuple[Parameter, ...]:
-    """Return the fields that select a map; `named` is the default map of the id."""
+def map_fields(default_map: str) -> tuple[Parameter, ...]:
+    """Return the fields that select a map; `default_map` is the default of the id."""
     return (
         choice(
             "map_name",
-            named,
+            default_map,
             ("4x4", "8x8", "random", "custom"),
             "A predefined map, a random one, or a custom one.",
             group=_MAP_GROUP,
@@ -154,9 +154,9 @@ def _check_reachable(rows: Sequence[str], path: Path) -> Iterator[Problem]:
 
 def has_path(rows: Sequence[str], start: tuple[int, int]) -> bool:
     """Return whether a goal is reachable from `start`."""
-    seen, waiting = {start}, [start]
-    while waiting:
-        row, column = waiting.pop()
+    seen, pending = {start}, [start]
+    while pending:
+        row, column = pending.pop()
         if rows[row][column] == "G":
             return True
         for neighbour in (
@@ -168,14 +168,14 @@ def has_path(rows: Sequence[str], start: tuple[int, int]) -> bool:
             inside = 0 <= neighbour[0] < len(rows) and 0 <= neighbour[1] < len(rows[0])
             if inside and neighbour not in seen and rows[neighbour[0]][neighbour[1]] != "H":
                 seen.add(neighbour)
-                waiting.append(neighbour)
+                pending.append(neighbour)
     return False
 
 
 def random_map(size: int, hole_probability: float, seed: int) -> list[str]:
     """Generate a map with the start top left, the goal bottom right and a path between them.
 
-    If random maps have no path because holes are too likely, one is carved.
+    If no random map has a path because holes are too likely, a path is carved into the last one.
     """
     source = random.Random(seed)  # noqa: S311 - not used for security
     for _ in range(_MAX_ATTEMPTS):

@@ -105,7 +105,7 @@ def joint_keys(labels: Sequence[str], low: float, high: float) -> KeyMap:
             down_keys=(_JOINT_KEYS[index][0],),
             up_keys=(_JOINT_KEYS[index][1],),
             ramp_per_s=_RAMP_PER_S,
-            sources=_stick_of(index),
+            sources=_stick_for(index),
         )
         for index, label in enumerate(labels)
     )
@@ -138,11 +138,8 @@ def key_map_for_space(
     """
     try:
         return _for_space(action_space, action_meanings)
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):  # the description comes from a worker and is not validated
+    except (TypeError, ValueError, OverflowError):
+        # The description comes from a worker and is not validated.
         return KeyMap()
 
 
@@ -155,11 +152,11 @@ def _for_space(
         case "box":
             return _for_box(action_space)
         case "multi_discrete":
-            return _for_many([int(count) for count in action_space.get("nvec", ())])
+            return _for_components([int(count) for count in action_space.get("nvec", ())])
         case "multi_binary":
             shape = action_space.get("shape", ())
             is_row = len(shape) == 1 and shape[0] <= _MAX_COMPONENTS
-            return _for_many([2] * shape[0]) if is_row else KeyMap()
+            return _for_components([2] * shape[0]) if is_row else KeyMap()
         case _:
             return KeyMap()
 
@@ -173,16 +170,16 @@ def _for_discrete(space: Mapping[str, Any], meanings: Sequence[str]) -> KeyMap:
     idle = None
     named: dict[str, tuple[int, str]] = {}
     unnamed: list[tuple[int, str]] = []
-    for at in range(count if meanings else min(count, len(_DIGITS_AND_LETTERS))):
-        label = meanings[at] if meanings else f"action {first + at}"
+    for index in range(count if meanings else min(count, len(_DIGITS_AND_LETTERS))):
+        label = meanings[index] if meanings else f"action {first + index}"
         name = label.lower()
         key = _KEY_BY_NAME.get(name.removeprefix("move ").removeprefix("turn "))
         if meanings and idle is None and name in _NOOP_NAMES:
-            idle = first + at
+            idle = first + index
         elif meanings and key and key not in named:
-            named[key] = (first + at, label)
+            named[key] = (first + index, label)
         else:
-            unnamed.append((first + at, label))
+            unnamed.append((first + index, label))
     free = iter(_DIGITS_AND_LETTERS)
     named |= {key: action for action, key in zip(unnamed, free, strict=False)}
     return discrete_keys(named, idle=idle)
@@ -206,30 +203,30 @@ def _for_box(space: Mapping[str, Any]) -> KeyMap:
             up_keys=(pairs[index][1],),
             rest=max(low, min(high, 0.0)),
             ramp_per_s=0.0 if is_integer else _RAMP_PER_S,
-            sources=() if is_integer else _stick_of(index),
+            sources=() if is_integer else _stick_for(index),
         )
         for index, (low, high) in enumerate(starmap(_limit_bounds, bounds))
     )
     return KeyMap(axes=axes, aliases=WASD if count <= 2 else {}, idle=[axis.rest for axis in axes])
 
 
-def _for_many(counts: Sequence[int]) -> KeyMap:
+def _for_components(counts: Sequence[int]) -> KeyMap:
     """Map one key to each value of each component; the other components are 0."""
     if not 0 < len(counts) <= _MAX_COMPONENTS:
         return KeyMap()
-    choices = ((at, value) for at, count in enumerate(counts) for value in range(1, count))
+    choices = ((chosen, value) for chosen, count in enumerate(counts) for value in range(1, count))
     bindings = tuple(
         KeyBinding(
             keys=(key,),
-            action=[value if at == index else 0 for index in range(len(counts))],
-            label=f"component {at} = {value}",
+            action=[value if index == chosen else 0 for index in range(len(counts))],
+            label=f"component {chosen} = {value}",
         )
-        for (at, value), key in zip(choices, _DIGITS_AND_LETTERS, strict=False)
+        for (chosen, value), key in zip(choices, _DIGITS_AND_LETTERS, strict=False)
     )
     return KeyMap(bindings=bindings, idle=[0] * len(counts))
 
 
-def _stick_of(index: int) -> tuple[AnalogSource, ...]:
+def _stick_for(index: int) -> tuple[AnalogSource, ...]:
     sticks: tuple[AnalogSource, ...] = (
         "gamepad_left_x",
         "gamepad_left_y",
@@ -250,10 +247,10 @@ def _bounds(given: Any, count: int) -> list[float | None]:
 
 def _limit_bounds(low: float | None, high: float | None) -> tuple[float, float]:
     """Replace missing bounds by finite ones relative to 0 or to the other bound."""
-    far = _DEFAULT_BOUND
+    size = _DEFAULT_BOUND
     if low is None:
-        low = -far if high is None else min(-far, high - far)
-    return low, max(far, low + far) if high is None else high
+        low = -size if high is None else min(-size, high - size)
+    return low, max(size, low + size) if high is None else high
 
 
 def _is_joystick_action(meaning: str) -> bool:

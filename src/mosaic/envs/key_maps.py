@@ -25,14 +25,14 @@ AnalogSource = Literal[
 
 _OPPOSITES = (("left", "right"), ("up", "down"))
 _STICK_DEAD_ZONE = 0.12
-"""Below this a stick of a gamepad counts as centred, and the keys decide."""
+"""Below this deflection a gamepad stick counts as centred, and the keys apply."""
 
 _CAPS = {"left": "←", "right": "→", "up": "↑", "down": "↓", "comma": ","}
-_LONG_CAPS = {"space": "Space", "enter": "Enter", "tab": "Tab"}
+_NAMED_CAPS = {"space": "Space", "enter": "Enter", "tab": "Tab"}
 
 
 class KeyBinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A combination of keys that is one action."""
+    """A combination of keys for one action."""
 
     keys: tuple[str, ...]
     action: Any
@@ -151,15 +151,17 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
         return action
 
     def hints(self) -> tuple[KeyHint, ...]:
-        """Return the labels to display, in the order of the map.
+        """Return the labels to show, in the order of the map.
 
-        Combinations are omitted when each of their keys has a label of its own.
+        Combinations are omitted when each of their keys has its own label.
         """
-        alone = {key for binding in self.bindings if len(binding.keys) == 1 for key in binding.keys}
+        single = {
+            key for binding in self.bindings if len(binding.keys) == 1 for key in binding.keys
+        }
         from_bindings = (
             KeyHint(tuple(map(key_cap, binding.keys)), binding.label)
             for binding in self.bindings
-            if len(binding.keys) == 1 or not alone.issuperset(binding.keys)
+            if len(binding.keys) == 1 or not single.issuperset(binding.keys)
         )
         from_axes = (
             KeyHint(tuple(map(key_cap, (*axis.down_keys[:1], *axis.up_keys[:1]))), axis.label)
@@ -184,7 +186,7 @@ class KeyMap(msgspec.Struct, frozen=True, kw_only=True):
 
 def key_cap(key: str) -> str:
     """Return the label of a key: an arrow, a capital letter, or its name."""
-    return _CAPS.get(key) or _LONG_CAPS.get(key) or key.upper()
+    return _CAPS.get(key) or _NAMED_CAPS.get(key) or key.upper()
 
 
 def _cancel_opposites(pressed: list[str]) -> list[str]:

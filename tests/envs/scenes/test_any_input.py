@@ -1,4 +1,4 @@
-"""Workers write arbitrary steps: invalid ones have no scene and raise no exception."""
+"""Steps of workers are arbitrary: invalid ones have no scene and raise no exception."""
 
 from typing import Any
 
@@ -65,23 +65,25 @@ _kwargs = st.fixed_dictionaries(
 def test_any_step_is_a_valid_scene_or_none(
     env_id: str, env_kwargs: Any, observation: Any, render: Any, action: Any
 ) -> None:
-    """Never an exception, and never an agent outside of its grid."""
-    for is_over in (False, True):
-        scene = scene_for(env_id, env_kwargs, observation, render, action=action, is_over=is_over)
-        assert scene is None or _is_sound(scene)
+    """No exception is raised, and the agent is never outside its grid."""
+    for is_finished in (False, True):
+        scene = scene_for(
+            env_id, env_kwargs, observation, render, action=action, is_finished=is_finished
+        )
+        assert scene is None or _is_valid(scene)
 
 
-def _is_sound(scene: Scene) -> bool:
+def _is_valid(scene: Scene) -> bool:
     if isinstance(scene, TextScene):
         return bool(scene.lines)
     assert isinstance(scene, GridScene)
-    places = [(marker.row, marker.column) for marker in scene.markers]
+    positions = [(marker.row, marker.column) for marker in scene.markers]
     if scene.agent is not None:
-        places.append((scene.agent.row, scene.agent.column))
+        positions.append((scene.agent.row, scene.agent.column))
     return (
         len(scene.cells) == scene.rows
         and all(len(row) == scene.columns for row in scene.cells)
-        and all(0 <= row < scene.rows and 0 <= column < scene.columns for row, column in places)
+        and all(0 <= row < scene.rows and 0 <= column < scene.columns for row, column in positions)
     )
 
 
@@ -107,13 +109,13 @@ def _is_sound(scene: Scene) -> bool:
 def test_out_of_range_values_have_no_scene(
     env_id: str, env_kwargs: dict[str, Any], observation: Any
 ) -> None:
-    """A wrong scene would be worse than none."""
+    """The result is None instead of a wrong scene."""
     assert scene_for(env_id, env_kwargs, observation) is None
 
 
-def test_a_grid_without_its_agent_has_no_scene() -> None:
-    """The agent is outside of the grid, or has an invalid direction."""
-    sound = {"grid": [[[1, 0, 0]] * 3] * 2, "agent": [1, 2], "dir": 0, "carrying": None}
-    assert scene_for("MiniGrid-Empty-5x5-v0", {}, {}, sound) is not None
+def test_an_invalid_agent_has_no_scene() -> None:
+    """The agent is outside the grid, or has an invalid direction or carried object."""
+    valid = {"grid": [[[1, 0, 0]] * 3] * 2, "agent": [1, 2], "dir": 0, "carrying": None}
+    assert scene_for("MiniGrid-Empty-5x5-v0", {}, {}, valid) is not None
     for wrong in ({"agent": [2, 2]}, {"agent": [0]}, {"dir": 4}, {"carrying": [5, 9, 0]}):
-        assert scene_for("MiniGrid-Empty-5x5-v0", {}, {}, sound | wrong) is None
+        assert scene_for("MiniGrid-Empty-5x5-v0", {}, {}, valid | wrong) is None

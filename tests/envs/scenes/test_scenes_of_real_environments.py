@@ -20,7 +20,7 @@ class EnvSnapshot(NamedTuple):
     env: Any
     observation: Any
     action: Any
-    is_over: bool
+    is_finished: bool
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,16 +44,16 @@ def _random_play(env_id: str, steps: int = _STEPS, **env_kwargs: Any) -> Iterato
 
 
 def _grid(
-    env_id: str, moment: EnvSnapshot, env_kwargs: Any = None, render: Any = None
+    env_id: str, snapshot: EnvSnapshot, env_kwargs: Any = None, render: Any = None
 ) -> GridScene:
-    observation = moment.observation
+    observation = snapshot.observation
     scene = scene_for(
         env_id,
         env_kwargs,
         observation if isinstance(observation, dict) else int(observation),
         render,
-        action=None if moment.action is None else int(moment.action),
-        is_over=moment.is_over,
+        action=None if snapshot.action is None else int(snapshot.action),
+        is_finished=snapshot.is_finished,
     )
     assert isinstance(scene, GridScene)
     assert scene.agent is not None
@@ -71,59 +71,59 @@ def _grid(
     ],
 )
 def test_frozen_lake_scene_matches(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    """The agent at its position on the environment's map."""
+    """Map and position of the agent equal those of the environment."""
     letters = {"start": "S", "floor": "F", "hole": "H", "goal": "G"}
-    for moment in _random_play(env_id, **env_kwargs):
-        scene = _grid(env_id, moment, env_kwargs)
+    for snapshot in _random_play(env_id, **env_kwargs):
+        scene = _grid(env_id, snapshot, env_kwargs)
         assert scene.agent is not None
-        assert scene.agent.row * scene.columns + scene.agent.column == moment.env.s
+        assert scene.agent.row * scene.columns + scene.agent.column == snapshot.env.s
         lines = ["".join(letters[cell.kind] for cell in row) for row in scene.cells]
-        assert lines == [b"".join(row).decode() for row in moment.env.desc]
+        assert lines == [b"".join(row).decode() for row in snapshot.env.desc]
 
 
 @pytest.mark.parametrize("env_id", ["CliffWalking-v1", "CliffWalkingSlippery-v1"])
 def test_cliff_walking_scene_matches(env_id: str) -> None:
     """The agent is never on a cliff cell."""
-    for moment in _random_play(env_id):
-        scene = _grid(env_id, moment)
+    for snapshot in _random_play(env_id):
+        scene = _grid(env_id, snapshot)
         assert scene.agent is not None
-        assert scene.agent.row * scene.columns + scene.agent.column == moment.env.s
+        assert scene.agent.row * scene.columns + scene.agent.column == snapshot.env.s
         assert scene.cells[scene.agent.row][scene.agent.column].kind != "cliff"
         cliff = [[cell.kind == "cliff" for cell in row] for row in scene.cells]
-        assert cliff == moment.env._cliff.tolist()
+        assert cliff == snapshot.env._cliff.tolist()
 
 
 def test_taxi_scene_matches() -> None:
-    """Taxi, passenger, destination and walls as the environment has them."""
+    """Taxi, passenger, destination and walls equal those of the environment."""
     seen_riding = False
-    for moment in _random_play("Taxi-v4", steps=3000):
-        scene = _grid("Taxi-v4", moment)
-        row, column, passenger, destination = moment.env.decode(moment.env.s)
+    for snapshot in _random_play("Taxi-v4", steps=3000):
+        scene = _grid("Taxi-v4", snapshot)
+        row, column, passenger, destination = snapshot.env.decode(snapshot.env.s)
         assert scene.agent is not None
         assert (scene.agent.row, scene.agent.column) == (row, column)
-        places = {marker.kind: (marker.row, marker.column) for marker in scene.markers}
-        assert places["destination"] == moment.env.locs[destination]
-        assert scene.agent.passenger == (passenger == len(moment.env.locs))
+        positions = {marker.kind: (marker.row, marker.column) for marker in scene.markers}
+        assert positions["destination"] == snapshot.env.locs[destination]
+        assert scene.agent.passenger == (passenger == len(snapshot.env.locs))
         seen_riding = seen_riding or scene.agent.passenger
         if not scene.agent.passenger:
-            assert places["passenger"] == moment.env.locs[passenger]
+            assert positions["passenger"] == snapshot.env.locs[passenger]
     assert seen_riding
     walls = {
         (row, column)
         for row in range(5)
         for column in range(4)
-        if moment.env.desc[1 + row, 2 * column + 2] == b"|"
+        if snapshot.env.desc[1 + row, 2 * column + 2] == b"|"
     }
     assert {(wall.row, wall.column) for wall in scene.walls} == walls
     stands = [
-        (scene.cells[row][column].label, moment.env.desc[1 + row, 2 * column + 1].decode())
-        for row, column in moment.env.locs
+        (scene.cells[row][column].label, snapshot.env.desc[1 + row, 2 * column + 1].decode())
+        for row, column in snapshot.env.locs
     ]
-    assert all(drawn == real for drawn, real in stands)
+    assert all(label == letter for label, letter in stands)
 
 
-def test_a_wall_is_where_the_taxi_cannot_go() -> None:
-    """Moves to the side are blocked exactly by drawn walls and the border."""
+def test_taxi_walls_block_moves() -> None:
+    """Moves to the right are blocked exactly by the scene's walls and the border."""
     env: Any = gymnasium.make("Taxi-v4").unwrapped
     scene = scene_for("Taxi-v4", None, 0)
     assert isinstance(scene, GridScene)
@@ -135,21 +135,21 @@ def test_a_wall_is_where_the_taxi_cannot_go() -> None:
             assert (new_column != column) == (column < 4 and (row, column) not in walls)
 
 
-def test_blackjack_shows_the_cards_and_hides_the_dealers() -> None:
-    """Hands and their values; the dealer's other cards appear at the end."""
+def test_blackjack_hides_the_dealers_cards_until_the_end() -> None:
+    """Both hands and their values; all cards of the dealer are visible at the end."""
     ends = 0
-    for moment in _random_play("Blackjack-v1"):
-        render = {"player": list(moment.env.player), "dealer": list(moment.env.dealer)}
-        observation = [int(value) for value in moment.observation]
-        scene = scene_for("Blackjack-v1", {}, observation, render, is_over=moment.is_over)
+    for snapshot in _random_play("Blackjack-v1"):
+        render = {"player": list(snapshot.env.player), "dealer": list(snapshot.env.dealer)}
+        observation = [int(value) for value in snapshot.observation]
+        scene = scene_for("Blackjack-v1", {}, observation, render, is_finished=snapshot.is_finished)
         assert isinstance(scene, TextScene)
         dealer, player = scene.lines
         assert player.values == tuple("A" if card == 1 else str(card) for card in render["player"])
         assert player.note.startswith(f"= {observation[0]}")
         assert ("ace" in player.note) == (bool(observation[2]) and observation[0] <= 21)
         assert len(dealer.values) == len(render["dealer"])
-        assert ("?" in dealer.values) == (not moment.is_over)
-        ends += moment.is_over
+        assert ("?" in dealer.values) == (not snapshot.is_finished)
+        ends += snapshot.is_finished
     assert ends > 10
 
 
@@ -164,10 +164,10 @@ def test_blackjack_without_cards_shows_the_observation() -> None:
 
 
 def _render(env: Any) -> dict[str, Any]:
-    """The `render` field as the session worker writes it."""
+    """Return the `render` field as the session worker writes it."""
     return {
         "grid": env.grid.encode().tolist(),
-        "agent": [int(part) for part in env.agent_pos],
+        "agent": [int(coordinate) for coordinate in env.agent_pos],
         "dir": int(env.agent_dir),
         "carrying": list(env.carrying.encode()) if env.carrying else None,
         "mission": env.mission,
@@ -188,9 +188,9 @@ def _render(env: Any) -> dict[str, Any]:
 def test_minigrid_scene_matches(env_id: str) -> None:
     """Objects with cell and colour, door states, and the agent's direction."""
     directions = ("right", "down", "left", "up")
-    for moment in _random_play(env_id):
-        env = moment.env
-        scene = _grid(env_id, moment, render=_render(env))
+    for snapshot in _random_play(env_id):
+        env = snapshot.env
+        scene = _grid(env_id, snapshot, render=_render(env))
         agent = scene.agent
         assert agent is not None
         assert (agent.column, agent.row) == tuple(env.agent_pos)
@@ -201,39 +201,39 @@ def test_minigrid_scene_matches(env_id: str) -> None:
         assert (scene.rows, scene.columns) == (env.grid.height, env.grid.width)
         for row in range(scene.rows):
             for column in range(scene.columns):
-                _same(scene.cells[row][column], env.grid.get(column, row))
+                _check_cell(scene.cells[row][column], env.grid.get(column, row))
         assert scene.caption == env.mission
 
 
-def _same(drawn: GridCell, real: Any) -> None:
+def _check_cell(cell: GridCell, real: Any) -> None:
     if real is None:
-        assert drawn.kind == "floor"
+        assert cell.kind == "floor"
         return
-    assert drawn.kind == real.type
+    assert cell.kind == real.type
     if real.type == "door":
         state = "locked" if real.is_locked else "open" if real.is_open else "closed"
-        assert (drawn.state, drawn.colour) == (state, real.color)
+        assert (cell.state, cell.colour) == (state, real.color)
     if real.type in ("key", "ball", "box"):
-        assert drawn.colour == real.color
+        assert cell.colour == real.color
 
 
 def test_minigrid_without_a_grid_shows_the_agent_view() -> None:
     """The cell in front of the agent is the one above it."""
-    for moment in _random_play("MiniGrid-DoorKey-6x6-v0", steps=100):
+    for snapshot in _random_play("MiniGrid-DoorKey-6x6-v0", steps=100):
         observation = {
-            "image": moment.observation["image"].tolist(),
-            "direction": int(moment.observation["direction"]),
-            "mission": moment.observation["mission"],
+            "image": snapshot.observation["image"].tolist(),
+            "direction": int(snapshot.observation["direction"]),
+            "mission": snapshot.observation["mission"],
         }
-        scene = _grid("MiniGrid-DoorKey-6x6-v0", moment._replace(observation=observation))
+        scene = _grid("MiniGrid-DoorKey-6x6-v0", snapshot._replace(observation=observation))
         agent = scene.agent
         assert agent is not None
         assert (agent.row, agent.column, agent.direction) == (6, 3, "up")
-        _same(scene.cells[5][3], moment.env.grid.get(*moment.env.front_pos))
+        _check_cell(scene.cells[5][3], snapshot.env.grid.get(*snapshot.env.front_pos))
 
 
-def test_only_five_families_have_scenes() -> None:
-    """In any version and with any module prefix; every other id has None."""
+def test_other_environments_have_no_scene() -> None:
+    """Ids with scenes are recognised in any version and with any module prefix."""
     assert has_scene("gymnasium:FrozenLake-v1")
     assert has_scene("BabyAI-GoToObj-v0")
     for env_id in ("CartPole-v1", "tabular/Blackjack-v0", "FrozenLakeExtra-v1", ""):
@@ -241,7 +241,7 @@ def test_only_five_families_have_scenes() -> None:
         assert scene_for(env_id, {}, 0) is None
 
 
-def test_the_catalog_and_the_scenes_agree() -> None:
-    """Entries marked as grid or text have a scene, and no others."""
+def test_catalog_views_match_the_scenes() -> None:
+    """Exactly the entries with a grid or text view have a scene."""
     for entry in environments():
         assert bool({"grid", "text"} & {*entry.views}) == has_scene(entry.env_id), entry.env_id

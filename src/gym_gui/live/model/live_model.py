@@ -329,7 +329,7 @@ class LiveModel(QObject):
             step.obs,
             step.render,
             action=step.action,
-            is_over=step.terminated or step.truncated,
+            is_finished=step.terminated or step.truncated,
         )
         self.policy = CellPolicy()
         if isinstance(self.scene, GridScene):

@@ -446,7 +446,7 @@ class PlayModel(SessionInfo):
             observation,
             render,
             action=action,
-            is_over=step is not None and (step.terminated or step.truncated),
+            is_finished=step is not None and (step.terminated or step.truncated),
         )
         self.policy = CellPolicy()
         if isinstance(self.scene, GridScene) and self.entry is not None:

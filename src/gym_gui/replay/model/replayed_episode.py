@@ -186,7 +186,7 @@ class ReplayedEpisode(QObject):
             seen.obs,
             seen.render,
             action=step.action if step else None,
-            is_over=step is not None and (step.terminated or step.truncated),
+            is_finished=step is not None and (step.terminated or step.truncated),
         )
 
     def seek(self, index: int) -> None:

@@ -20,7 +20,7 @@ from gym_gui.session.model.environment_choice import MAX_SPEED, SPEEDS, Environm
 from gym_gui.widgets.forms.editors import ignore_wheel_without_focus
 from gym_gui.widgets.icons import IconName, set_icon
 from mosaic.contract.errors import UserError
-from mosaic.envs.configuration import check_seed
+from mosaic.envs.configuration import parse_seed
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _LOCKED = "Same seed each episode"
@@ -75,7 +75,7 @@ class SeedField(QWidget):
 
     def _on_typed(self, text: str) -> None:
         try:
-            self._choice.set_seed(check_seed(text))
+            self._choice.set_seed(parse_seed(text))
         except UserError:
             self._hint.setText(_INVALID_SEED if text.strip() else self._hint_text)
 

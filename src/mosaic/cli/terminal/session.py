@@ -146,7 +146,7 @@ class TerminalPlayer:
                 episode.observation,
                 episode.render,
                 action=episode.action,
-                is_over=episode.is_finished,
+                is_finished=episode.is_finished,
             )
             lines = play_lines(scene, self._status(state, episode), self._keys.hints, viewport)
         self._terminal.draw(to_ansi(lines, self._console))

@@ -27,15 +27,15 @@ FAMILY = Family(
 
 _CONSOLE_FPS = 60
 _FRAME_SKIP = 4
-_STICKINESS = 0.25
+_REPEAT_ACTION_PROBABILITY = 0.25
 _MAX_FRAMES = 108_000
 _MAX_MODES_LISTED = 64
-_GENERAL_GOAL = "Score as many points as possible."
-_GENERAL_REWARD = "The increase of the game score."
-_GENERAL_END = "When the game is over"
-_UPRIGHT_PADDLES = ("Pong",)
+_DEFAULT_GOAL = "Score as many points as possible."
+_DEFAULT_REWARD = "The increase of the game score."
+_DEFAULT_END = "When the game is over"
+_VERTICAL_PADDLE_GAMES = ("Pong",)
 """Games in which the action RIGHT moves the paddle up."""
-_ALSO_TOY_TEXT = ("Blackjack",)
+_TOY_TEXT_GAMES = ("Blackjack",)
 _LEGACY_ID = re.compile(r"(?P<game>[A-Za-z0-9]+?)(?P<every_frame>NoFrameskip)?-v(?P<version>[04])")
 
 
@@ -43,43 +43,45 @@ _LEGACY_ID = re.compile(r"(?P<game>[A-Za-z0-9]+?)(?P<every_frame>NoFrameskip)?-v
 def entry_for_legacy_id(env_id: str) -> EnvironmentEntry | None:
     """Return the entry of an id without `ALE/`, such as `PongNoFrameskip-v4`."""
     match = _LEGACY_ID.fullmatch(env_id)
-    if match is None or match["game"] not in SUMMARIES or match["game"] in _ALSO_TOY_TEXT:
+    if match is None or match["game"] not in SUMMARIES or match["game"] in _TOY_TEXT_GAMES:
         return None
-    stickiness = 0.0 if match["version"] == "4" else _STICKINESS
+    repeat_probability = 0.0 if match["version"] == "4" else _REPEAT_ACTION_PROBABILITY
     frame_skip = 1 if match["every_frame"] else None
-    entry = _entry(env_id, match["game"], frame_skip, stickiness)
+    entry = _entry(env_id, match["game"], frame_skip, repeat_probability)
     return msgspec.structs.replace(entry, title=f"{entry.title} ({env_id})")
 
 
-def owns(env_id: str) -> bool:
-    """Return whether the id belongs to this family, even if the game is unknown."""
+def has_prefix(env_id: str) -> bool:
+    """Return whether the id has the prefix of this family; the game may be unknown."""
     return env_id.startswith("ALE/")
 
 
 def entries() -> Iterator[EnvironmentEntry]:
     """Yield every game with its current id."""
     for game in SUMMARIES:
-        yield _entry(f"ALE/{game}-v5", game, _FRAME_SKIP, _STICKINESS)
+        yield _entry(f"ALE/{game}-v5", game, _FRAME_SKIP, _REPEAT_ACTION_PROBABILITY)
 
 
-def _entry(env_id: str, game: str, frame_skip: int | None, stickiness: float) -> EnvironmentEntry:
+def _entry(
+    env_id: str, game: str, frame_skip: int | None, repeat_probability: float
+) -> EnvironmentEntry:
     meanings = actions_of(game)
     keys = joystick_keys(meanings)
-    if game in _UPRIGHT_PADDLES:
+    if game in _VERTICAL_PADDLE_GAMES:
         keys = rotate_to_vertical(keys)
     return EnvironmentEntry(
         env_id=env_id,
         family="atari",
         title=TITLES.get(game) or split_camel_case(game),
         summary=SUMMARIES[game],
-        goal=GOALS.get(game, _GENERAL_GOAL),
+        goal=GOALS.get(game, _DEFAULT_GOAL),
         observation="By default an RGB frame of 210 by 160 pixels; some games are taller.",
         actions=_actions_text(meanings),
         action_meanings=meanings,
-        rewards=REWARDS.get(game, _GENERAL_REWARD),
-        ends=f"{ENDS.get(game, _GENERAL_END)}, or after {_MAX_FRAMES:,} frames (30 minutes).",
+        rewards=REWARDS.get(game, _DEFAULT_REWARD),
+        ends=f"{ENDS.get(game, _DEFAULT_END)}, or after {_MAX_FRAMES:,} frames (30 minutes).",
         action_kind="discrete",
-        fields=_fields(game, frame_skip, stickiness),
+        fields=_fields(game, frame_skip, repeat_probability),
         keys=keys,
         other_keys=() if meanings == ALL_ACTIONS else (joystick_keys(ALL_ACTIONS),),
         # The speed of the console. A random frame skip is two, three or four.
@@ -102,7 +104,7 @@ def _actions_text(meanings: tuple[str, ...]) -> str:
     return f"{len(meanings)} joystick actions: {', '.join(directions)}{fire}."
 
 
-def _fields(game: str, frame_skip: int | None, stickiness: float) -> tuple[Parameter, ...]:
+def _fields(game: str, frame_skip: int | None, repeat_probability: float) -> tuple[Parameter, ...]:
     skip_help = "Frames per step."
     if frame_skip is None:
         skip_help += " Default: 2, 3 or 4 at random."
@@ -124,7 +126,7 @@ def _fields(game: str, frame_skip: int | None, stickiness: float) -> tuple[Param
         integer("frameskip", frame_skip, 1, 16, skip_help, unit="frames", group="Timing"),
         number(
             "repeat_action_probability",
-            stickiness,
+            repeat_probability,
             0.0,
             1.0,
             "Sticky actions: probability of repeating the previous action. Use 0 for human play.",

@@ -24,8 +24,8 @@ _MISSIONS = (
     ("KeyCorridor", "Find the key, unlock the room, and pick up the ball in it."),
     ("OneRoom", "Pick up the ball."),
 )
-"""By prefix of the name; the first match applies."""
-_ANY_MISSION = "Carry out the mission: a sequence of go to, pick up, open and put next."
+"""Goals by prefix of the name; the first match applies."""
+_ANY_MISSION = "Complete the mission: a sequence of go to, pick up, open and put next."
 
 _NAMES = (
     "GoToRedBallGrey-v0 GoToRedBall-v0 GoToRedBallNoDists-v0 GoToObj-v0 GoToObjS4-v0 GoToObjS6-v1"
@@ -51,7 +51,7 @@ _NAMES = (
 
 
 def _goal(name: str) -> str:
-    return next((goal for start, goal in _MISSIONS if name.startswith(start)), _ANY_MISSION)
+    return next((goal for prefix, goal in _MISSIONS if name.startswith(prefix)), _ANY_MISSION)
 
 
 ENTRIES = tuple(

@@ -112,7 +112,7 @@ def _lunar_lander(env_id: str, title: str, continuous: bool) -> EnvironmentEntry
         family="box2d",
         title=title,
         summary="A lander with unlimited fuel starts with a random force above the moon.",
-        goal="Land softly and upright on the pad between the flags. A return of 200 is solved.",
+        goal="Land softly and upright on the pad between the flags. 200 counts as solved.",
         observation=(
             "Eight values: position, velocity, angle and angular velocity of the lander,"
             " and ground contact of each leg."
@@ -168,7 +168,7 @@ def _bipedal_walker(env_id: str, title: str, hardcore: bool, steps: int) -> Envi
         family="box2d",
         title=title,
         summary=f"A robot with two legs walks {terrain}.",
-        goal="Walk to the far end on the right without falling. A return of 300 is solved.",
+        goal="Walk to the far end on the right without falling. 300 counts as solved.",
         observation=(
             "24 values: hull angle and velocities, joint angles and speeds, leg contacts,"
             " and 10 lidar measurements."
@@ -195,7 +195,7 @@ _CAR_RACING = EnvironmentEntry(
     env_id="CarRacing-v3",
     family="box2d",
     title="Car Racing",
-    summary="A rear-wheel drive car from above, on a random track in every episode.",
+    summary="A rear-wheel drive car seen from above, on a random track in every episode.",
     goal="Complete one lap as fast as possible. Do not accelerate and turn at the same time.",
     observation=("A top-down RGB frame of 96 by 96 pixels, with indicators at the bottom."),
     actions="Three values: steering from -1 (left) to 1 (right), gas and brake from 0 to 1.",

@@ -42,7 +42,7 @@ ENTRIES = (
             boolean(
                 "sutton_barto_reward",
                 False,
-                "0 for each step and -1 on failure, as in Sutton and Barto.",
+                "Reward 0 for each step and -1 on failure, as in Sutton and Barto.",
             ),
         ),
         # There is no no-op: the environment waits while no key is pressed.

@@ -164,7 +164,7 @@ _TEMPLATES = (
         ),
         pairs=(AGENT_START_IN_SIZE,),
         steps="4 * size²",
-        only_walks=True,
+        movement_only=True,
         variants={
             "MiniGrid-Dynamic-Obstacles-5x5-v0": ("5x5", {"size": 5, "n_obstacles": 2}),
             "MiniGrid-Dynamic-Obstacles-Random-5x5-v0": (
@@ -356,14 +356,14 @@ _TEMPLATES = (
 ENTRIES = (*(entry for template in _TEMPLATES for entry in template.entries()), *babyai.ENTRIES)
 
 
-def generated(env_id: str) -> EnvironmentEntry:
+def generated_entry(env_id: str) -> EnvironmentEntry:
     """Return an entry for an unlisted id; all MiniGrid environments have the same actions."""
     name = env_id.removeprefix("MiniGrid-").removeprefix("BabyAI-")
     return grid_entry(
         env_id=env_id,
         title=title_from_id(name),
         summary=f"`{env_id}` is a MiniGrid environment that is not in the catalog.",
-        goal="Carry out the mission.",
+        goal="Complete the mission.",
         ends=f"When the mission succeeds or fails, {_TIMEOUT}.",
         is_generated=True,
     )

@@ -30,7 +30,7 @@ _OBSERVATION = (
     " the direction (0 is right, then clockwise) and the mission as text."
 )
 _MAX_POSITION = 30
-_SUCCESS = "1 - 0.9 * steps / max_steps for success, otherwise 0."
+_SUCCESS_REWARD = "1 - 0.9 * steps / max_steps for success, otherwise 0."
 
 AGENT_START = KeywordPair(keyword="agent_start_pos", fields=("agent_start_x", "agent_start_y"))
 AGENT_START_IN_SIZE = msgspec.structs.replace(AGENT_START, within="size")
@@ -46,15 +46,15 @@ class EnvTemplate(msgspec.Struct, frozen=True, kw_only=True):
     goal: str
     ends: str
     variants: dict[str, tuple[str, dict[str, Any]]]
-    """By id: suffix of the title, and defaults that differ from `fields`."""
+    """By id: the suffix of the title, and the defaults that differ from those of `fields`."""
     fields: tuple[Parameter, ...] = ()
     pairs: tuple[KeywordPair, ...] = ()
     ranges: tuple[tuple[str, str], ...] = ()
-    rewards: str = _SUCCESS
+    rewards: str = _SUCCESS_REWARD
     steps: str = ""
     """Default step limit as text; empty: `fields` has it, or there is no such field."""
-    only_walks: bool = False
-    """Three actions instead of seven."""
+    movement_only: bool = False
+    """Whether there are only the three actions that move the agent."""
 
     def entries(self) -> tuple[EnvironmentEntry, ...]:
         return tuple(
@@ -76,7 +76,7 @@ class EnvTemplate(msgspec.Struct, frozen=True, kw_only=True):
             fields=fields,
             pairs=self.pairs,
             ranges=self.ranges,
-            only_walks=self.only_walks,
+            movement_only=self.movement_only,
         )
 
 
@@ -90,8 +90,8 @@ def grid_entry(
     fields: tuple[Parameter, ...] = (),
     pairs: tuple[KeywordPair, ...] = (),
     ranges: tuple[tuple[str, str], ...] = (),
-    rewards: str = _SUCCESS,
-    only_walks: bool = False,
+    rewards: str = _SUCCESS_REWARD,
+    movement_only: bool = False,
     is_generated: bool = False,
 ) -> EnvironmentEntry:
     """Create the entry of a MiniGrid or BabyAI environment with the shared fields."""
@@ -104,17 +104,17 @@ def grid_entry(
         observation=_OBSERVATION,
         actions=(
             "Turn left, turn right or move forward."
-            if only_walks
+            if movement_only
             else "Turn left, turn right, move forward, pick up, drop, toggle (doors, boxes), done."
         ),
-        action_meanings=_MEANINGS[:3] if only_walks else _MEANINGS,
+        action_meanings=_MEANINGS[:3] if movement_only else _MEANINGS,
         rewards=rewards,
         ends=ends,
         action_kind="discrete",
         fields=(*fields, *_VIEW_FIELDS),
         pairs=pairs,
         ranges=ranges,
-        keys=_WALKING_KEYS if only_walks else _KEYS,
+        keys=_WALKING_KEYS if movement_only else _KEYS,
         views=("grid", "frame"),
         render_fps=10,
         turn_based=True,
@@ -137,14 +137,14 @@ def room_size(default: int, low: int = 3, high: int = 12) -> Parameter:
     )
 
 
-def step_limit(by_default: str, default: int | None = None) -> Parameter:
+def step_limit(default_text: str, default: int | None = None) -> Parameter:
     """Create the field of the step limit."""
     return integer(
         "max_steps",
         default,
         1,
         1_000_000,
-        f"Maximum number of steps per episode. Default: {by_default}.",
+        f"Maximum number of steps per episode. Default: {default_text}.",
         unit="steps",
     )
 

@@ -26,23 +26,27 @@ _PUSHER_JOINTS = (
     *("shoulder pan", "shoulder lift", "shoulder roll", "elbow flex"),
     *("forearm roll", "wrist flex", "wrist roll"),
 )
-_HUMAN_JOINTS = (
+_HUMANOID_JOINTS = (
     *("abdomen y", "abdomen z", "abdomen x"),
     *("right hip x", "right hip z", "right hip y", "right knee"),
     *("left hip x", "left hip z", "left hip y", "left knee"),
     *("right shoulder 1", "right shoulder 2", "right elbow"),
     *("left shoulder 1", "left shoulder 2", "left elbow"),
 )
-_HUMAN_OBSERVATION = (
+_HUMANOID_OBSERVATION = (
     "348 values: joint positions and velocities, mass and inertia of the body parts,"
     " actuator forces and external forces."
 )
-_HUMAN_OBSERVATION_FIELDS = (
-    fields.hides_position(),
-    fields.shows("include_cinert_in_observation", "mass and inertia of the body parts"),
-    fields.shows("include_cvel_in_observation", "the velocities of the body parts"),
-    fields.shows("include_qfrc_actuator_in_observation", "the actuator forces"),
-    fields.shows("include_cfrc_ext_in_observation", "the external forces"),
+_HUMANOID_OBSERVATION_FIELDS = (
+    fields.exclude_positions(),
+    fields.include_in_observation(
+        "include_cinert_in_observation", "mass and inertia of the body parts"
+    ),
+    fields.include_in_observation(
+        "include_cvel_in_observation", "the velocities of the body parts"
+    ),
+    fields.include_in_observation("include_qfrc_actuator_in_observation", "the actuator forces"),
+    fields.include_in_observation("include_cfrc_ext_in_observation", "the external forces"),
 )
 
 ENTRIES = (
@@ -69,11 +73,11 @@ ENTRIES = (
             fields.control_weight(0.5),
             fields.contact_weight(5e-4),
             fields.healthy_reward(1.0),
-            fields.health_ends(),
+            fields.terminate_when_unhealthy(),
             *fields.healthy_height(0.2, 1.0),
-            fields.start_noise(0.1),
-            fields.hides_position(),
-            fields.shows("include_cfrc_ext_in_observation", "the contact forces"),
+            fields.reset_noise(0.1),
+            fields.exclude_positions(),
+            fields.include_in_observation("include_cfrc_ext_in_observation", "the contact forces"),
             *fields.simulation(5),
         ),
         pairs=(fields.HEALTHY_Z,),
@@ -97,8 +101,8 @@ ENTRIES = (
         fields=(
             fields.forward_weight(),
             fields.control_weight(0.1),
-            fields.start_noise(0.1),
-            fields.hides_position(),
+            fields.reset_noise(0.1),
+            fields.exclude_positions(),
             *fields.simulation(5),
         ),
         keys=joint_keys(_CHEETAH_JOINTS, -1.0, 1.0),
@@ -126,10 +130,10 @@ ENTRIES = (
             fields.forward_weight(),
             fields.control_weight(1e-3),
             fields.healthy_reward(1.0),
-            fields.health_ends(),
+            fields.terminate_when_unhealthy(),
             *fields.healthy_angle(0.2),
-            fields.start_noise(5e-3),
-            fields.hides_position(),
+            fields.reset_noise(5e-3),
+            fields.exclude_positions(),
             *fields.simulation(4),
         ),
         pairs=(fields.HEALTHY_ANGLE,),
@@ -144,9 +148,9 @@ ENTRIES = (
         title="Humanoid",
         summary="A humanoid robot with 17 actuators.",
         goal="Walk forward, along the x axis, as fast as possible without falling.",
-        observation=_HUMAN_OBSERVATION,
+        observation=_HUMANOID_OBSERVATION,
         actions="17 torques from -0.4 to 0.4, at abdomen, hips, knees, shoulders and elbows.",
-        action_meanings=_HUMAN_JOINTS,
+        action_meanings=_HUMANOID_JOINTS,
         rewards=(
             "1.25 times the forward velocity plus 5 for being healthy,"
             " minus 0.1 times the squared torques and a small contact cost."
@@ -158,15 +162,15 @@ ENTRIES = (
             fields.control_weight(0.1),
             fields.contact_weight(5e-7),
             fields.healthy_reward(5.0),
-            fields.health_ends(),
+            fields.terminate_when_unhealthy(),
             *fields.healthy_height(1.0, 2.0),
-            fields.start_noise(0.01),
-            *_HUMAN_OBSERVATION_FIELDS,
+            fields.reset_noise(0.01),
+            *_HUMANOID_OBSERVATION_FIELDS,
             *fields.simulation(5),
         ),
         pairs=(fields.HEALTHY_Z,),
         ranges=(fields.HEALTHY_Z.fields,),
-        keys=joint_keys(_HUMAN_JOINTS, -0.4, 0.4),
+        keys=joint_keys(_HUMANOID_JOINTS, -0.4, 0.4),
         render_fps=67,
         max_episode_steps=1000,
     ),
@@ -176,9 +180,9 @@ ENTRIES = (
         title="Humanoid Standup",
         summary="A humanoid robot that lies on its back.",
         goal="Stand up and keep standing.",
-        observation=_HUMAN_OBSERVATION,
+        observation=_HUMANOID_OBSERVATION,
         actions="17 torques from -0.4 to 0.4, at abdomen, hips, knees, shoulders and elbows.",
-        action_meanings=_HUMAN_JOINTS,
+        action_meanings=_HUMANOID_JOINTS,
         rewards=(
             "Height of the torso divided by the simulation time step, plus 1,"
             " minus small control and impact costs."
@@ -188,11 +192,11 @@ ENTRIES = (
         fields=(
             fields.control_weight(0.1),
             fields.weight("impact_cost_weight", 5e-7, "Weight of the impact cost."),
-            fields.start_noise(0.01),
-            *_HUMAN_OBSERVATION_FIELDS,
+            fields.reset_noise(0.01),
+            *_HUMANOID_OBSERVATION_FIELDS,
             *fields.simulation(5),
         ),
-        keys=joint_keys(_HUMAN_JOINTS, -0.4, 0.4),
+        keys=joint_keys(_HUMANOID_JOINTS, -0.4, 0.4),
         render_fps=67,
         max_episode_steps=1000,
     ),
@@ -210,7 +214,7 @@ ENTRIES = (
         rewards=("10 for each step upright, minus penalties for the tip's distance and velocity."),
         ends="When the tip is at most 1 m high, or after 1,000 steps.",
         action_kind="continuous",
-        fields=(fields.healthy_reward(10.0), fields.start_noise(0.1), *fields.simulation(5)),
+        fields=(fields.healthy_reward(10.0), fields.reset_noise(0.1), *fields.simulation(5)),
         keys=slider_keys("force", 1.0),
         render_fps=20,
         max_episode_steps=1000,
@@ -227,7 +231,7 @@ ENTRIES = (
         rewards="1 for each step in which the pole is upright.",
         ends="When the pole angle exceeds 0.2 rad, or after 1,000 steps.",
         action_kind="continuous",
-        fields=(fields.start_noise(0.01), *fields.simulation(2)),
+        fields=(fields.reset_noise(0.01), *fields.simulation(2)),
         keys=slider_keys("force", 3.0),
         render_fps=25,
         max_episode_steps=1000,
@@ -303,8 +307,8 @@ ENTRIES = (
         fields=(
             fields.forward_weight(),
             fields.control_weight(1e-4),
-            fields.start_noise(0.1),
-            fields.hides_position(),
+            fields.reset_noise(0.1),
+            fields.exclude_positions(),
             *fields.simulation(4),
         ),
         keys=joint_keys(("first joint", "second joint"), -1.0, 1.0),
@@ -332,11 +336,11 @@ ENTRIES = (
             fields.forward_weight(),
             fields.control_weight(1e-3),
             fields.healthy_reward(1.0),
-            fields.health_ends(),
+            fields.terminate_when_unhealthy(),
             *fields.healthy_height(0.8, 2.0),
             *fields.healthy_angle(1.0),
-            fields.start_noise(5e-3),
-            fields.hides_position(),
+            fields.reset_noise(5e-3),
+            fields.exclude_positions(),
             *fields.simulation(4),
         ),
         pairs=(fields.HEALTHY_Z, fields.HEALTHY_ANGLE),

@@ -38,7 +38,7 @@ def healthy_reward(default: float) -> Parameter:
     return weight("healthy_reward", default, "Reward for each step in which the robot is healthy.")
 
 
-def health_ends() -> Parameter:
+def terminate_when_unhealthy() -> Parameter:
     return boolean(
         "terminate_when_unhealthy",
         True,
@@ -48,7 +48,7 @@ def health_ends() -> Parameter:
 
 
 def healthy_height(low: float, high: float) -> tuple[Parameter, Parameter]:
-    """The fields of `HEALTHY_Z`."""
+    """Create the fields of `HEALTHY_Z`."""
     return (
         number(
             "healthy_z_min",
@@ -72,7 +72,7 @@ def healthy_height(low: float, high: float) -> tuple[Parameter, Parameter]:
 
 
 def healthy_angle(limit: float) -> tuple[Parameter, Parameter]:
-    """The fields of `HEALTHY_ANGLE`."""
+    """Create the fields of `HEALTHY_ANGLE`."""
     return (
         number(
             "healthy_angle_min",
@@ -95,7 +95,7 @@ def healthy_angle(limit: float) -> tuple[Parameter, Parameter]:
     )
 
 
-def start_noise(default: float) -> Parameter:
+def reset_noise(default: float) -> Parameter:
     return number(
         "reset_noise_scale",
         default,
@@ -106,7 +106,7 @@ def start_noise(default: float) -> Parameter:
     )
 
 
-def hides_position() -> Parameter:
+def exclude_positions() -> Parameter:
     return boolean(
         "exclude_current_positions_from_observation",
         True,
@@ -115,7 +115,7 @@ def hides_position() -> Parameter:
     )
 
 
-def shows(name: str, what: str) -> Parameter:
+def include_in_observation(name: str, what: str) -> Parameter:
     """Create a field that adds a section to the observation."""
     return boolean(name, True, f"Include {what} in the observation.", group=_OBSERVATION)
 
@@ -135,7 +135,7 @@ def simulation(frame_skip: int) -> tuple[Parameter, ...]:
             480,
             64,
             _MAX_FRAME_SIZE,
-            "Size of rendered frames.",
+            "Width of rendered frames.",
             unit="pixels",
             group=_SIMULATION,
         ),
@@ -144,7 +144,7 @@ def simulation(frame_skip: int) -> tuple[Parameter, ...]:
             480,
             64,
             _MAX_FRAME_SIZE,
-            "Size of rendered frames.",
+            "Height of rendered frames.",
             unit="pixels",
             group=_SIMULATION,
         ),

@@ -44,7 +44,9 @@ _BLACKJACK_KEYS = discrete_keys(
 )
 
 
-def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) -> EnvironmentEntry:
+def _frozen_lake(
+    env_id: str, title: str, map_name: str, cells: int, steps: int
+) -> EnvironmentEntry:
     return EnvironmentEntry(
         env_id=env_id,
         family="toy-text",
@@ -53,7 +55,7 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
         goal="Walk from the start S to the goal G without falling into a hole H.",
         observation=(
             "One integer: the position of the player, row * columns + column."
-            f" The {named} map has {cells} cells."
+            f" The {map_name} map has {cells} cells."
         ),
         actions=(
             "Move left, down, right or up."
@@ -65,7 +67,7 @@ def _frozen_lake(env_id: str, title: str, named: str, cells: int, steps: int) ->
         ends=f"At the goal, in a hole, or after {steps} steps.",
         action_kind="discrete",
         fields=(
-            *map_fields(named),
+            *map_fields(map_name),
             boolean(
                 "is_slippery", True, "Moves may slide in a perpendicular direction.", group="Ice"
             ),

@@ -38,12 +38,12 @@ def scene_for(
     render: Any = None,
     *,
     action: Any = None,
-    is_over: bool = False,
+    is_finished: bool = False,
 ) -> Scene | None:
     """Return the scene; None for an environment without scenes and for invalid values.
 
     `observation` and `render` are those of the step or of the episode's start; `action` led to them
-    and gives the agent's direction; `is_over` says whether the episode ended with this step.
+    and gives the agent's direction; `is_finished` says whether the episode ended with this step.
     """
     name = _base_name(env_id)
     kwargs = env_kwargs if isinstance(env_kwargs, Mapping) else {}
@@ -56,7 +56,7 @@ def scene_for(
     if name == "Taxi":
         return taxi_scene(observation, action)
     if name == "Blackjack":
-        return blackjack_scene(observation, render, is_over=is_over)
+        return blackjack_scene(observation, render, is_finished=is_finished)
     if name.startswith(_MINIGRID_PREFIXES):
         return minigrid_scene(observation, render)
     return None

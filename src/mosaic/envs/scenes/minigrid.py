@@ -44,7 +44,7 @@ _MAX_CODE = 256
 
 
 def minigrid_scene(observation: Any, render: Any = None) -> GridScene | None:
-    """Return the grid; None when neither step nor observation has a valid one."""
+    """Return the grid; None if `render`, or else `observation`, has no valid one."""
     if render is not None:
         return _full_grid(observation, render)
     return _agent_view(observation)
@@ -73,7 +73,7 @@ def _full_grid(observation: Any, render: Any) -> GridScene | None:
 
 
 def _agent_view(observation: Any) -> GridScene | None:
-    """The agent is in the middle of the bottom row and faces up; that cell is what it carries."""
+    """Return the agent's view: it is in the middle of the bottom row and carries that cell."""
     if not isinstance(observation, dict):
         return None
     cells = _cells(observation.get("image"))
@@ -132,10 +132,10 @@ def _cell(item: Any) -> GridCell | None:
     numbers = parse_ints(item, _MAX_CODE)
     if numbers is None or len(numbers) != 3:
         return None
-    thing, colour, state = numbers
-    if thing >= len(_OBJECTS) or colour >= len(_COLOURS):
+    object_index, colour, state = numbers
+    if object_index >= len(_OBJECTS) or colour >= len(_COLOURS):
         return None
-    kind = _OBJECTS[thing]
+    kind = _OBJECTS[object_index]
     name = _COLOURS[colour]
     if kind in _COLOURED:
         if kind != "door":
@@ -144,7 +144,7 @@ def _cell(item: Any) -> GridCell | None:
             return None
         return GridCell(kind, f"{_DOOR_STATES[state]} {name} door", name, _DOOR_STATES[state])
     if kind == "floor":
-        return GridCell(kind, "", name if thing == _COLOURED_FLOOR else "faint")
+        return GridCell(kind, "", name if object_index == _COLOURED_FLOOR else "faint")
     if kind == "goal":
         return GridCell(kind, "goal", "goal")
     if kind == "lava":

@@ -1,4 +1,4 @@
-"""Scenes: what to draw of a grid or text environment, independent of how it is drawn.
+"""Scenes: the state of a grid or text environment, independent of how it is rendered.
 
 Terminal and window render the same scenes. `factory.scene_for` creates them from steps.
 """
@@ -26,7 +26,7 @@ MarkerKind = Literal["passenger", "destination"]
 ColourRole = Literal[
     "plain", "faint", "danger", "goal", "red", "green", "blue", "purple", "yellow", "grey"
 ]
-"""A theme maps these to colours; labels repeat what a colour means."""
+"""A theme maps these to colours. Every meaning of a colour is also in a label."""
 Direction = Literal["right", "down", "left", "up"]
 Side = Literal["right", "below"]
 
@@ -41,7 +41,7 @@ class GridCell(msgspec.Struct, frozen=True):
     label: str = ""
     colour: ColourRole = "plain"
     state: Literal["", "open", "closed", "locked"] = ""
-    """Of a door."""
+    """The state of a door."""
 
 
 class Wall(msgspec.Struct, frozen=True):

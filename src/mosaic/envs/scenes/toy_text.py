@@ -161,7 +161,7 @@ _TAXI_LEGEND = (
 )
 
 
-def _build_town() -> tuple[tuple[GridCell, ...], ...]:
+def _build_taxi_cells() -> tuple[tuple[GridCell, ...], ...]:
     stands = {
         position: GridCell("stand", letter, colour)
         for position, (letter, colour) in zip(_TAXI_STANDS, _STAND_LETTERS, strict=True)
@@ -172,11 +172,11 @@ def _build_town() -> tuple[tuple[GridCell, ...], ...]:
     )
 
 
-_TAXI_CELLS = _build_town()
+_TAXI_CELLS = _build_taxi_cells()
 
 
 def taxi_scene(observation: Any, action: Any = None) -> GridScene | None:
-    """Return the town and the taxi; None for an invalid observation."""
+    """Return the grid and the taxi; None for an invalid observation."""
     state = parse_int(observation, _TAXI_STATES)
     if state is None:
         return None
@@ -216,7 +216,7 @@ _HIDDEN = "?"
 
 
 def blackjack_scene(
-    observation: Any, render: Any = None, *, is_over: bool = False
+    observation: Any, render: Any = None, *, is_finished: bool = False
 ) -> TextScene | None:
     """Return both hands; the dealer's other cards are hidden until the episode ends."""
     parsed = _parse_observation(observation)
@@ -228,15 +228,21 @@ def blackjack_scene(
         player = TextLine("You", (), _sum_text(total, usable_ace))
         dealer = TextLine("Dealer", (_card_name(dealer_card), _HIDDEN))
         return TextScene(title=_BLACKJACK_TITLE, lines=(dealer, player))
-    players, dealers = hands
-    cards = tuple(_card_name(card) for card in dealers)
-    open_cards = cards if is_over else (cards[0], *(_HIDDEN,) * (len(cards) - 1))
+    player_cards, dealer_cards = hands
+    cards = tuple(_card_name(card) for card in dealer_cards)
+    visible_cards = cards if is_finished else (cards[0], *(_HIDDEN,) * (len(cards) - 1))
     return TextScene(
         title=_BLACKJACK_TITLE,
         lines=(
-            TextLine("Dealer", open_cards, _sum_text(*_hand_value(dealers)) if is_over else ""),
             TextLine(
-                "You", tuple(_card_name(card) for card in players), _sum_text(total, usable_ace)
+                "Dealer",
+                visible_cards,
+                _sum_text(*_hand_value(dealer_cards)) if is_finished else "",
+            ),
+            TextLine(
+                "You",
+                tuple(_card_name(card) for card in player_cards),
+                _sum_text(total, usable_ace),
             ),
         ),
     )
