@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from mosaic.contract import control
-from mosaic.contract.control import MAX_COMMAND_BYTES, ControlError, encode_command
+from mosaic.contract.control import MAX_COMMAND_BYTES, encode_command
+from mosaic.contract.problems import DocumentError
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_limit_counts_the_newline() -> None:
     """A line of exactly the limit passes; one byte more is rejected with a remedy."""
     room = MAX_COMMAND_BYTES - len(encode_command(control.Action(seq=1, value="")))
     assert len(encode_command(control.Action(seq=1, value="x" * room))) == MAX_COMMAND_BYTES
-    with pytest.raises(ControlError, match="4097 bytes") as caught:
+    with pytest.raises(DocumentError, match=r"control command: .* 4097 bytes") as caught:
         encode_command(control.Action(seq=1, value="x" * (room + 1)))
     assert caught.value.remedy
 
@@ -62,6 +63,6 @@ def test_limit_counts_the_newline() -> None:
 )
 def test_wrong_value_is_named(command: control.ControlCommand, field: str) -> None:
     """A value that cannot be encoded is rejected with its field."""
-    with pytest.raises(ControlError) as caught:
+    with pytest.raises(DocumentError, match=r"C131 .*control command") as caught:
         encode_command(command)
     assert [problem.field for problem in caught.value.problems] == [field]

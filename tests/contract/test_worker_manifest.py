@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from mosaic.contract.problems import DocumentError
 from mosaic.contract.run_config import BundleConfig
 from mosaic.contract.worker_manifest import (
     WorkerManifest,
-    WorkerManifestError,
     read_worker_manifest,
 )
 
@@ -90,7 +90,7 @@ def test_wrong_field_is_named_with_its_file(manifest_file: Path, line: str, fiel
     """The error names the file and the field."""
     kept = [other for other in GOOD.splitlines() if not other.startswith(f"{field} =")]
     manifest_file.write_text("\n".join([line, *kept]))
-    with pytest.raises(WorkerManifestError) as caught:
+    with pytest.raises(DocumentError, match=r"C121 .*worker manifest") as caught:
         read_worker_manifest(manifest_file)
     assert [problem.field for problem in caught.value.problems] == [field]
     assert str(manifest_file) in str(caught.value)
@@ -99,7 +99,9 @@ def test_wrong_field_is_named_with_its_file(manifest_file: Path, line: str, fiel
 def test_misspelt_field_is_recognised(manifest_file: Path) -> None:
     """A misspelt required field is suggested."""
     manifest_file.write_text(GOOD.replace("module", "modul"))
-    with pytest.raises(WorkerManifestError, match="`module` is missing") as caught:
+    with pytest.raises(
+        DocumentError, match=r"C121 .*worker manifest .*`module` is missing"
+    ) as caught:
         read_worker_manifest(manifest_file)
     assert "`modul`" in caught.value.remedy
 
@@ -108,7 +110,7 @@ def test_misspelt_field_is_recognised(manifest_file: Path) -> None:
 def test_broken_file_is_named(manifest_file: Path, content: bytes) -> None:
     """A file that is not TOML, not UTF-8 or too large is an error with its name."""
     manifest_file.write_bytes(content)
-    with pytest.raises(WorkerManifestError) as caught:
+    with pytest.raises(DocumentError, match=r"C121 .*worker manifest") as caught:
         read_worker_manifest(manifest_file)
     assert str(manifest_file) in str(caught.value)
 
@@ -116,7 +118,7 @@ def test_broken_file_is_named(manifest_file: Path, content: bytes) -> None:
 def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
     """A missing file, or a folder in its place, is an error."""
     for path in (tmp_path / "worker.toml", tmp_path):
-        with pytest.raises(WorkerManifestError, match="cannot be read"):
+        with pytest.raises(DocumentError, match=r"C121 .*worker manifest .*cannot be read"):
             read_worker_manifest(path)
 
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mosaic.contract.errors import UserError
+from mosaic.contract.problems import DocumentError
 from mosaic.envs import catalog
 from mosaic.envs.configuration import (
-    EnvironmentValuesError,
     check_values,
     env_kwargs,
     parse_seed,
@@ -87,7 +87,7 @@ def test_every_random_map_is_solvable(size: int, holes: float, seed: int) -> Non
 )
 def test_an_unplayable_map_is_rejected(map_value: str, message: str) -> None:
     """The error names the problem and a remedy."""
-    with pytest.raises(EnvironmentValuesError) as caught:
+    with pytest.raises(DocumentError, match="settings of the environment") as caught:
         env_kwargs(LAKE, {"map_name": "custom", "desc": map_value})
     assert message in caught.value.message
     assert caught.value.remedy

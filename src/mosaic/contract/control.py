@@ -1,5 +1,6 @@
 """Control commands: what the daemon writes to a worker's stdin, one JSON object per line."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -13,13 +14,8 @@ from mosaic.contract.validation import build, check
 
 MAX_COMMAND_BYTES = 4096
 """Maximum length of a line with its newline. Linux writes up to this much to a pipe atomically."""
-
-
-class ControlError(DocumentError):
-    """A control command is invalid."""
-
-    document = "control command"
-    default_code = "C131"
+INVALID_COMMAND = "C131"
+"""A control command is invalid."""
 
 
 class ControlCommand(
@@ -124,37 +120,41 @@ COMMAND_TYPES: tuple[type[ControlCommand], ...] = (
 def decode_command(data: bytes, next_seq: int) -> ControlCommand:
     """Decode a command; one without a `seq` gets `next_seq`.
 
-    Raises `ControlError` with the invalid fields.
+    Raises `DocumentError` with the invalid fields.
     """
     document, problems = parse_json(data)
     if not problems:
         document, problems = copy_json(document)
     if problems:
-        raise ControlError(problems)
+        raise _invalid_command(problems)
     tag = document.get("cmd") if isinstance(document, dict) else None
     kind = next((kind for kind in COMMAND_TYPES if kind.__struct_config__.tag == tag), None)
     if kind is None:
         known = ", ".join(f"`{kind.__struct_config__.tag}`" for kind in COMMAND_TYPES)
-        raise ControlError(
+        raise _invalid_command(
             [Problem(("cmd",), "value", "is not a known command.", f"Expected one of {known}.")]
         )
-    return build({"seq": next_seq, **document}, kind, ControlError, "")
+    return build({"seq": next_seq, **document}, kind, _invalid_command)
 
 
 def encode_command(command: ControlCommand) -> bytes:
     """Encode a command as a line with its newline.
 
-    Raises `ControlError` for a value that JSON cannot represent or a line over the limit.
+    Raises `DocumentError` for a value that JSON cannot represent or a line over the limit.
     """
     fields, problems = copy_json(msgspec.structs.asdict(command))
     problems = problems or list(check(fields, type(command)))
     if problems:
-        raise ControlError(problems)
+        raise _invalid_command(problems)
     line = msgspec.json.encode(msgspec.convert(fields, type(command))) + b"\n"
     if len(line) > MAX_COMMAND_BYTES:
         message = f"is {len(line)} bytes long; the limit is {MAX_COMMAND_BYTES}."
-        raise ControlError([Problem((), "document", message, "Send a smaller value.")])
+        raise _invalid_command([Problem((), "document", message, "Send a smaller value.")])
     return line
+
+
+def _invalid_command(problems: Sequence[Problem], *, source: str = "") -> DocumentError:
+    return DocumentError(problems, source=source, document="control command", code=INVALID_COMMAND)
 
 
 prebuild_decoders(*COMMAND_TYPES)

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from mosaic.contract.errors import UserError
 
@@ -48,16 +48,32 @@ class Problem:
 
 
 class DocumentError(UserError):
-    """A document is invalid; `problems` lists why."""
+    """A document is invalid; `problems` lists why.
+
+    `document` says what kind of document it is, and `source` which one. The code is that of the
+    first problem with a code, else `code`. A subclass, for callers that catch it, has its own
+    `document` and `default_code`.
+    """
 
     document = "document"
     default_code = ""
 
-    def __init__(self, problems: Sequence[Problem], *, source: str = "") -> None:
+    def __init__(
+        self, problems: Sequence[Problem], *, source: str = "", document: str = "", code: str = ""
+    ) -> None:
         self.problems = tuple(problems)
         codes = [problem.code for problem in self.problems if problem.code]
-        message, remedy = _summary(f"{self.document} {source}".strip(), self.problems)
-        super().__init__(message, remedy=remedy, code=codes[0] if codes else self.default_code)
+        kind = document or self.document
+        message, remedy = _summary(f"{kind} {source}".strip(), self.problems)
+        super().__init__(
+            message, remedy=remedy, code=codes[0] if codes else code or self.default_code
+        )
+
+
+class MakeDocumentError(Protocol):
+    """A subclass of `DocumentError`, or a function that returns one."""
+
+    def __call__(self, problems: Sequence[Problem], *, source: str = "") -> DocumentError: ...
 
 
 def _summary(what: str, problems: tuple[Problem, ...]) -> tuple[str, str]:

@@ -24,16 +24,6 @@ class NotRegularFileError(OSError):
         return str(self.strerror)
 
 
-class FileTooLargeError(OSError):
-    """The file is larger than its reader accepts."""
-
-    def __init__(self, path: str | Path, max_bytes: int) -> None:
-        super().__init__(errno.EFBIG, f"{Path(path).name} is larger than {max_bytes} bytes")
-
-    def __str__(self) -> str:
-        return str(self.strerror)
-
-
 def open_regular(
     path: str | Path,
     flags: int = os.O_RDONLY,
@@ -63,12 +53,12 @@ def open_regular(
 def read_regular(path: str | Path, max_bytes: int) -> bytes:
     """Read a complete file of at most `max_bytes`.
 
-    Raises `NotRegularFileError`, `FileTooLargeError` or any other `OSError`.
+    Raises `NotRegularFileError` or any other `OSError`.
     """
     with open(open_regular(path), "rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        raise FileTooLargeError(path, max_bytes)
+        raise OSError(f"{Path(path).name} is larger than {max_bytes} bytes")
     return data
 
 

@@ -20,7 +20,7 @@ from msgspec import inspect
 from mosaic.contract.json_value import INT64_MAX, INT64_MIN
 from mosaic.contract.problems import (
     MAX_PROBLEMS,
-    DocumentError,
+    MakeDocumentError,
     Path,
     Problem,
     closest,
@@ -46,7 +46,7 @@ _TYPE_TEXT = {
 }
 
 
-def read_document(path: pathlib.Path, error: type[DocumentError], max_bytes: int) -> bytes:
+def read_document(path: pathlib.Path, error: MakeDocumentError, max_bytes: int) -> bytes:
     """Read at most `max_bytes` + 1 bytes, so that the caller can detect a file over the limit.
 
     Raises `error` with the path when the file cannot be read.
@@ -66,7 +66,7 @@ def read_document(path: pathlib.Path, error: type[DocumentError], max_bytes: int
 
 
 def build(
-    document: Any, into: type[StructT], error: type[DocumentError], source: str = ""
+    document: Any, into: type[StructT], error: MakeDocumentError, source: str = ""
 ) -> StructT:
     """Convert `document` to the struct `into`; raises `error` with every problem and `source`."""
     problems = check_all(document, into)

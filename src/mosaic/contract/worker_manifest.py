@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,8 @@ from mosaic.contract.text_types import Identifier, ModuleName, Name
 from mosaic.contract.validation import EXPECTED, build, read_document
 
 WORKER_MANIFEST = "worker.toml"
+INVALID_WORKER_MANIFEST = "C121"
+"""A `worker.toml` is invalid."""
 
 _CLAUSE = r"(>=|<=|>|<|==|!=)[ ]*[0-9]+(\.[0-9]+){0,2}"
 PythonRange = Annotated[
@@ -26,13 +29,6 @@ PythonRange = Annotated[
         extra={EXPECTED: 'a range of Python versions such as ">=3.8" or ">=3.10,<3.13"'},
     ),
 ]
-
-
-class WorkerManifestError(DocumentError):
-    """A `worker.toml` is invalid."""
-
-    document = "worker manifest"
-    default_code = "C121"
 
 
 class WorkerManifest(msgspec.Struct, kw_only=True, frozen=True):
@@ -71,17 +67,17 @@ class WorkerManifest(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def read_worker_manifest(path: Path) -> WorkerManifest:
-    """Read a `worker.toml`. Raises `WorkerManifestError` with the path and the fields."""
-    data = read_document(path, WorkerManifestError, MAX_DOCUMENT_BYTES)
+    """Read a `worker.toml`. Raises `DocumentError` with the path and the fields."""
+    data = read_document(path, _invalid_manifest, MAX_DOCUMENT_BYTES)
     source = str(path)
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise WorkerManifestError([TOO_LARGE], source=source)
+        raise _invalid_manifest([TOO_LARGE], source=source)
     try:
         parsed = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         problem = Problem((), "document", f"is not TOML: {reason}.", "Correct the file.")
-        raise WorkerManifestError([problem], source=source) from None
+        raise _invalid_manifest([problem], source=source) from None
     misspelt = [
         Problem((name,), "unknown", "is not a known field.", f"Did you mean `{suggestion}`?")
         for name in parsed
@@ -89,13 +85,19 @@ def read_worker_manifest(path: Path) -> WorkerManifest:
         and (suggestion := closest(name, sorted(_OPTIONAL_FIELDS - parsed.keys())))
     ]
     if misspelt:
-        raise WorkerManifestError(misspelt, source=source)
+        raise _invalid_manifest(misspelt, source=source)
     # Fields of later versions may have any type, including dates; only their names matter here.
     known = {name: value if name in _FIELDS else None for name, value in parsed.items()}
     document, problems = copy_json(known)
     if problems:
-        raise WorkerManifestError(problems, source=source)
-    return build(document, WorkerManifest, WorkerManifestError, source)
+        raise _invalid_manifest(problems, source=source)
+    return build(document, WorkerManifest, _invalid_manifest, source)
+
+
+def _invalid_manifest(problems: Sequence[Problem], *, source: str = "") -> DocumentError:
+    return DocumentError(
+        problems, source=source, document="worker manifest", code=INVALID_WORKER_MANIFEST
+    )
 
 
 _FIELDS = frozenset(field.name for field in msgspec.structs.fields(WorkerManifest))

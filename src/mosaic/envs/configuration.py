@@ -15,26 +15,26 @@ from mosaic.envs.entries import EnvironmentEntry
 from mosaic.envs.frozen_lake_maps import MAP_FIELDS, check_map, map_keywords
 
 MAX_SEED = INT64_MAX
+INVALID_VALUES = "C190"
+"""Invalid settings of an environment."""
 _MISSPELLING_CUTOFF = 0.85
 """Similarity above which an unknown name counts as a misspelt field."""
-
-
-class EnvironmentValuesError(DocumentError):
-    """Invalid settings of an environment."""
-
-    document = "settings of the environment"
-    default_code = "C190"
 
 
 def env_kwargs(entry: EnvironmentEntry, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of `gymnasium.make` for these values.
 
     Defaults are omitted, so that older packages without the keyword can still create the
-    environment. Unknown names are passed through. Raises `EnvironmentValuesError`.
+    environment. Unknown names are passed through. Raises `DocumentError`.
     """
     problems = check_values(entry, values)
     if problems:
-        raise EnvironmentValuesError(problems, source=entry.env_id)
+        raise DocumentError(
+            problems,
+            source=entry.env_id,
+            document="settings of the environment",
+            code=INVALID_VALUES,
+        )
     defaults = entry.defaults
     paired = {name for pair in entry.pairs for name in pair.fields}
     special = {*paired, *(MAP_FIELDS if entry.map_field else ())}

@@ -13,7 +13,6 @@ from mosaic.contract.process_identity import live_processes
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import BundleConfig
 from mosaic.trainer.bundles import pip
-from mosaic.trainer.bundles.errors import InstallCancelledError
 from tests.trainer.bundles.conftest import Workshop, eventually
 from tests.trainer.bundles.tiny_packages import SlowPackage, write_wheel
 
@@ -124,8 +123,9 @@ def test_a_cancelled_installation_is_gone(workshop: Workshop, slow: SlowPackage)
         eventually(lambda: slow.builders or installing.done())
         assert [info.state for info in workshop.store.list({})] == ["installing"]
         cancelled.set()
-        with pytest.raises(InstallCancelledError):
+        with pytest.raises(UserError, match="The installation was cancelled") as caught:
             installing.result()
+        assert caught.value.code == "T325"
     eventually(lambda: not is_running(slow.builders[0]))
     assert workshop.environments() == []
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from mosaic.contract.control import Action, ControlCommand, ControlError, Pause, Stop
+from mosaic.contract.control import Action, ControlCommand, Pause, Stop
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
+from mosaic.contract.problems import DocumentError
 from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.processes.control_channel import (
     ControlChannelFullError,
-    NoWorkerError,
     send_command,
 )
 from mosaic.trainer.processes.run_process import Exited, Running, signal_worker
@@ -26,6 +26,7 @@ Eventually = Callable[[Callable[[], object]], None]
 LaunchReady = Callable[[str], Running]
 WaitForExit = Callable[[], Exited]
 
+_NOT_RUNNING = "T122 .* its worker is not running"
 ECHO = """
 import sys
 print("ready", flush=True)
@@ -106,7 +107,7 @@ def test_a_full_channel(
 def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """More than 4096 bytes could mix with another sender's line, so they are rejected."""
     launch_ready(ECHO)
-    with pytest.raises(ControlError, match="4096"):
+    with pytest.raises(DocumentError, match="4096"):
         send_command(run_dir, Action(seq=1, value="x" * 4096))
     terminate_worker(run_dir, grace=30)
     assert "xxx" not in run_dir.spool.read_text()
@@ -114,11 +115,11 @@ def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchR
 
 def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
     """Before the start and after the end there is no worker."""
-    with pytest.raises(NoWorkerError):
+    with pytest.raises(UserError, match=_NOT_RUNNING):
         send_command(run_dir, Stop(seq=1))
     launch_ready(ECHO)
     terminate_worker(run_dir, grace=30)
-    with pytest.raises(NoWorkerError, match="not running"):
+    with pytest.raises(UserError, match=_NOT_RUNNING):
         send_command(run_dir, Stop(seq=1))
 
 
@@ -137,7 +138,7 @@ def test_a_dead_worker_whose_strays_still_live(
     )
     send_command(run_dir, Stop(seq=1))
     assert process.worker.wait(30)
-    with pytest.raises(NoWorkerError):
+    with pytest.raises(UserError, match=_NOT_RUNNING):
         send_command(run_dir, Stop(seq=2))
     assert exited().exit.strays_ended == 1
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from mosaic.contract.errors import UserError
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_events import EventsForgotten
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
 from mosaic.trainer.registry import database
-from mosaic.trainer.registry.errors import NewerRegistryError, RegistryUnavailableError
+from mosaic.trainer.registry.errors import RegistryUnavailableError
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate, schema_version
 from tests.trainer.registry.conftest import NOW, AddRun, Clock, config
@@ -50,8 +51,9 @@ def test_a_newer_registry_is_left_alone(path: Path) -> None:
     with opened(path) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     before = path.read_bytes()
-    with pytest.raises(NewerRegistryError, match="Update MOSAIC"):
+    with pytest.raises(UserError, match=r"newer version of MOSAIC\. Update MOSAIC") as caught:
         RunRegistry(path)
+    assert caught.value.code == "T316"
     assert path.read_bytes() == before
 
 

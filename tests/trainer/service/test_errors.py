@@ -11,7 +11,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import RunConfigError, load_run_config
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.processes.control_channel import ControlChannelFullError, NoWorkerError
+from mosaic.trainer.processes.control_channel import ControlChannelFullError, worker_not_running
 from mosaic.trainer.registry.errors import RunExistsError, StateConflictError, UnknownRunError
 from mosaic.trainer.service.errors import CODE_KEY, REMEDY_KEY, to_rpc_error
 
@@ -32,7 +32,7 @@ def _config_error() -> RunConfigError:
         ),
         (_config_error(), grpc.StatusCode.INVALID_ARGUMENT),
         (ControlChannelFullError("x"), grpc.StatusCode.RESOURCE_EXHAUSTED),
-        (NoWorkerError("x"), grpc.StatusCode.FAILED_PRECONDITION),
+        (worker_not_running("x"), grpc.StatusCode.FAILED_PRECONDITION),
         (RunExistsError("x"), grpc.StatusCode.ALREADY_EXISTS),
         (UserError("x", remedy="y"), grpc.StatusCode.FAILED_PRECONDITION),
         (OSError(errno.ENOSPC, "full"), grpc.StatusCode.RESOURCE_EXHAUSTED),

@@ -58,7 +58,7 @@ class EnvironmentChoice(QObject):
         return check_values(self.entry, self.values)
 
     def keywords(self) -> dict[str, Any]:
-        """Keyword arguments of `gymnasium.make`. Raises `EnvironmentValuesError`."""
+        """Keyword arguments of `gymnasium.make`. Raises `DocumentError`."""
         return env_kwargs(self.entry, self.values)
 
     def choose(self, env_id: str) -> None:

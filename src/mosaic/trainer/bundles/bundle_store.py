@@ -107,7 +107,7 @@ class BundleStore:
 
         `bundle` and `script` are the run's; a script may have its own environment.
 
-        Raises `InstallCancelledError` when `cancelled` is set, else `UserError`.
+        Raises `UserError`, also when `cancelled` is set.
         """
         worker = self._catalog.find(worker_id)
         recipe = self._recipes.for_worker(worker, bundle, script)

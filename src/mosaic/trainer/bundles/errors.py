@@ -27,13 +27,10 @@ _CONFLICT = re.compile(r"ResolutionImpossible|conflicting dependencies")
 _LINES_SHOWN = 4
 
 
-class InstallCancelledError(UserError):
-    """The installation was cancelled and cleaned up."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The installation was cancelled.", remedy="Start it again at any time.", code="T325"
-        )
+def installation_cancelled() -> UserError:
+    return UserError(
+        "The installation was cancelled.", remedy="Start it again at any time.", code="T325"
+    )
 
 
 def installation_failed(name: str, output: Sequence[str], log: Path) -> UserError:

@@ -18,7 +18,7 @@ import msgspec
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.readiness import InstallProgress
-from mosaic.trainer.bundles.errors import InstallCancelledError
+from mosaic.trainer.bundles.errors import installation_cancelled
 
 _POLL_S = 0.1
 OnProgress = Callable[[InstallProgress], None]
@@ -60,7 +60,7 @@ class HeldLock:
 def hold_lock(
     path: Path, on_progress: OnProgress, cancelled: threading.Event
 ) -> Iterator[HeldLock]:
-    """Wait for the lock, and report progress while waiting. Raises `InstallCancelledError`."""
+    """Wait for the lock, and report progress while waiting. Raises `UserError` when cancelled."""
     attempts = 0
     reported = None
     while (descriptor := _try(path)) is None:
@@ -74,7 +74,7 @@ def hold_lock(
             reported = waiting
             on_progress(waiting)
         if cancelled.wait(_POLL_S):
-            raise InstallCancelledError
+            raise installation_cancelled()
     try:
         yield HeldLock(descriptor, had_to_wait=attempts > 1)
     finally:

@@ -18,8 +18,8 @@ from mosaic.contract.layout import Home
 from mosaic.contract.readiness import InstallPhase, InstallProgress
 from mosaic.trainer.bundles.bundle_recipe import BundleRecipe
 from mosaic.trainer.bundles.errors import (
-    InstallCancelledError,
     environment_failed,
+    installation_cancelled,
     installation_failed,
 )
 from mosaic.trainer.bundles.install_lock import HeldLock, OnProgress
@@ -54,7 +54,7 @@ def build_virtual_env(
     """Build the environment, replacing an existing one.
 
     When it fails or is cancelled, the previous state is restored.
-    Raises `InstallCancelledError` or another `UserError`.
+    Raises `UserError`, also when it is cancelled.
     """
     scratch = environments.scratch(recipe.key)
     log_path = home.logs / f"bundle-{recipe.name}.log"
@@ -203,12 +203,12 @@ class _Installation:
             keep_open=[self._lock.descriptor],
         )
         if exit_code is None:
-            raise InstallCancelledError
+            raise installation_cancelled()
         return exit_code
 
     def _report(self, phase: InstallPhase, message: str, done: int = 0) -> None:
         if self._cancelled.is_set():
-            raise InstallCancelledError
+            raise installation_cancelled()
         total = self._recipe.packages
         self._on_progress(InstallProgress(phase=phase, message=message, done=done, total=total))
 

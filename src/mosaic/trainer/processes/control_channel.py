@@ -21,34 +21,32 @@ class ControlChannelFullError(UserError):
         )
 
 
-class NoWorkerError(UserError):
-    """The worker is not running (gRPC: FAILED_PRECONDITION)."""
-
-    def __init__(self, run_id: str) -> None:
-        super().__init__(
-            f"Run {run_id} does not accept commands: its worker is not running.",
-            remedy="Send commands between the start and the end of a run, or start a new run.",
-            code="T122",
-        )
+def worker_not_running(run_id: str) -> UserError:
+    return UserError(
+        f"Run {run_id} does not accept commands: its worker is not running.",
+        remedy="Send commands between the start and the end of a run, or start a new run.",
+        code="T122",
+    )
 
 
 def send_command(run_dir: RunDirectory, command: ControlCommand) -> None:
     """Write the command completely or not at all, and never block.
 
-    Raises `ControlError` for a command that cannot be a line, `NoWorkerError` and
-    `ControlChannelFullError`. Safe from any thread and from several processes at once.
+    Raises `DocumentError` for a command that cannot be a line, `ControlChannelFullError`, and
+    `UserError` when the worker is not running. Safe from any thread and from several processes
+    at once.
     """
     line = encode_command(command)
     process = observe(run_dir)
     if not (isinstance(process, Running) and process.worker.is_alive()):
-        raise NoWorkerError(run_dir.run_id)
+        raise worker_not_running(run_dir.run_id)
     try:
         _write(run_dir, line)
     except BlockingIOError:
         raise ControlChannelFullError(run_dir.run_id) from None
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENXIO, errno.EPIPE):
-            raise NoWorkerError(run_dir.run_id) from None
+            raise worker_not_running(run_dir.run_id) from None
         raise
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mosaic.contract.errors import UserError
 from mosaic.trainer.registry import schema
 from mosaic.trainer.registry.errors import (
     DAMAGE,
-    NewerRegistryError,
     explain_file_errors,
     primary_code,
 )
@@ -128,7 +128,11 @@ def _open_writer(path: Path) -> sqlite3.Connection:
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if schema.schema_version(connection) > len(schema.MIGRATIONS):
-            raise NewerRegistryError(path)  # noqa: TRY301 - closed below as for any other error
+            raise UserError(  # noqa: TRY301 - closed below as for any other error
+                f"The registry of runs {path} was written by a newer version of MOSAIC.",
+                remedy="Update MOSAIC, or move the file away to have it rebuilt from the runs.",
+                code="T316",
+            )
         _check(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")

@@ -82,17 +82,6 @@ class RegistryUnavailableError(UserError):
         )
 
 
-class NewerRegistryError(UserError):
-    """The registry was written by a later version of this program, and stays unchanged."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"The registry of runs {path} was written by a newer version of MOSAIC.",
-            remedy="Update MOSAIC, or move the file away to have it rebuilt from the runs.",
-            code="T316",
-        )
-
-
 class RunExistsError(UserError):
     """A run with this id already exists."""
 

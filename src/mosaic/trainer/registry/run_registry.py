@@ -41,8 +41,8 @@ from mosaic.trainer.registry.text_rules import storable_all
 class RunRegistry:
     """The runs of one home. `on_change` is called after each commit that added an event.
 
-    Raises `NewerRegistryError` and `RegistryUnavailableError`. A damaged file is set aside, and
-    the registry starts empty.
+    Raises `RegistryUnavailableError`, and `UserError` for the file of a newer version.
+    A damaged file is set aside, and the registry starts empty.
     """
 
     def __init__(

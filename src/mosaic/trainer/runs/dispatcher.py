@@ -18,7 +18,7 @@ from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
-from mosaic.trainer.processes.control_channel import NoWorkerError
+from mosaic.trainer.processes.control_channel import worker_not_running
 from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import (
     Capacity,
@@ -180,7 +180,8 @@ class Dispatcher:
         """Send a command to the worker; returns its number, which later events refer to."""
         controller = self._controllers.get(run_id)
         if controller is None:  # the registry only then: input latency matters
-            raise NoWorkerError((await run_in_thread(self._services.registry.get, run_id)).run_id)
+            run = await run_in_thread(self._services.registry.get, run_id)
+            raise worker_not_running(run.run_id)
         await controller.renew_lease()
         return await run_in_thread(controller.send, lambda seq: decode_command(command_json, seq))
 
