@@ -59,7 +59,7 @@ def spool(run: RunDirectory) -> Spool:
 
 @pytest.fixture
 def ingest(run: RunDirectory) -> Callable[[], None]:
-    """Ingest the whole spool with a new service."""
+    """Ingest the complete spool with a new service."""
 
     def ingest_all() -> None:
         with TelemetryService(run) as service:
@@ -72,7 +72,7 @@ def ingest(run: RunDirectory) -> Callable[[], None]:
 def stored(
     run: RunDirectory, ingest: Callable[[], None]
 ) -> Iterator[Callable[[], TelemetryReader]]:
-    """A reader, after the whole spool was ingested."""
+    """Ingest the complete spool and return a reader."""
     readers: list[TelemetryReader] = []
 
     def open_reader() -> TelemetryReader:

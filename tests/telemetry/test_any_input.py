@@ -72,7 +72,7 @@ lines = st.lists(
 )
 @given(st.data())
 def test_every_valid_line_is_stored_exactly_once(data: st.DataObject) -> None:
-    """Valid, broken, huge, binary and unknown lines, read in pieces by many services."""
+    """Valid, broken, huge, binary and unknown lines, ingested in pieces by several services."""
     spooled = data.draw(lines)
     if data.draw(st.integers(0, 9)) == 0:
         spooled.insert(data.draw(st.integers(0, len(spooled))), data.draw(huge))
@@ -93,7 +93,7 @@ def test_every_valid_line_is_stored_exactly_once(data: st.DataObject) -> None:
 
 def expect_stored(run: RunDirectory, spooled: list[tuple[str, bytes]]) -> None:
     def of_kind(kind: str) -> list[bytes]:
-        return [line for found, line in spooled if found == kind]
+        return [line for line_kind, line in spooled if line_kind == kind]
 
     with TelemetryReader(run) as reader:
         stats = reader.stats()
@@ -104,7 +104,7 @@ def expect_stored(run: RunDirectory, spooled: list[tuple[str, bytes]]) -> None:
     assert stats.lines == len(spooled)
     assert stats.blank == len(of_kind("blank"))
     assert [(s.step.episode_id, s.step.step) for s in stored_steps] == [
-        (found["episode_id"], found["step"]) for found in map(json.loads, of_kind("step"))
+        (line["episode_id"], line["step"]) for line in map(json.loads, of_kind("step"))
     ]
     assert [repr(s.step.obs) for s in stored_steps] == [
         repr(json.loads(line)["obs"]) for line in of_kind("step")

@@ -20,7 +20,7 @@ def write_curve(spool: Spool, values: list[float], name: str = "loss") -> None:
 
 
 def test_a_short_curve_is_returned_completely(spool: Spool, stored: Stored) -> None:
-    """With fewer points than requested."""
+    """It has fewer points than requested."""
     write_curve(spool, [3.0, 1.0, 2.0])
     curve = stored().curve("loss")
     assert (curve.x, curve.y, curve.points) == ([0.0, 10.0, 20.0], [3.0, 1.0, 2.0], 3)
@@ -40,9 +40,9 @@ def test_spikes_stay_visible_at_their_position(spool: Spool, stored: Stored) -> 
 
 
 def test_every_bucket_keeps_its_extremes(spool: Spool, stored: Stored) -> None:
-    """At any size, minimum, maximum and last point are exact."""
-    chooser = random.Random(1)
-    values = [chooser.gauss(0, 1) for _ in range(5_003)]
+    """Minimum and maximum are exact for any number of points."""
+    rng = random.Random(1)
+    values = [rng.gauss(0, 1) for _ in range(5_003)]
     write_curve(spool, values)
     reader = stored()
     for size in (2, 3, 17, 100, 999, 2_500, 5_002, 5_003):
@@ -57,8 +57,8 @@ def test_a_range_of_a_curve(spool: Spool, stored: Stored) -> None:
     values = [float(n) for n in range(10_000)]
     write_curve(spool, values)
     reader = stored()
-    near = reader.curve("loss", first=30_000, last=30_050)
-    assert near.y == [3_000.0, 3_001.0, 3_002.0, 3_003.0, 3_004.0, 3_005.0]
+    narrow = reader.curve("loss", first=30_000, last=30_050)
+    assert narrow.y == [3_000.0, 3_001.0, 3_002.0, 3_003.0, 3_004.0, 3_005.0]
     by_time = reader.curve("loss", axis="t", first=750.0, last=751.0)
     assert by_time.y == [3_000.0, 3_001.0, 3_002.0, 3_003.0, 3_004.0]
     wide = reader.curve("loss", first=10_000, last=89_990, max_points=50)
@@ -76,9 +76,9 @@ def test_a_range_of_a_curve_that_is_not_monotonic(spool: Spool, stored: Stored) 
     reader = stored()
     curve = reader.curve("m", first=400, last=700)
     assert sorted(curve.x) == sorted(float(s) for s in steps if 400 <= s <= 700)
-    few = reader.curve("m", first=400, last=700, max_points=20)
-    assert few.points == curve.points
-    assert (min(few.y), max(few.y)) == (min(curve.y), max(curve.y))
+    sampled = reader.curve("m", first=400, last=700, max_points=20)
+    assert sampled.points == curve.points
+    assert (min(sampled.y), max(sampled.y)) == (min(curve.y), max(curve.y))
 
 
 def test_points_without_a_time_do_not_break_a_range_in_time(spool: Spool, stored: Stored) -> None:
@@ -89,13 +89,13 @@ def test_points_without_a_time_do_not_break_a_range_in_time(spool: Spool, stored
     assert curve.y == [float(n) for n in range(1_000, 1_100)]
 
 
-def test_one_requested_point_is_one(spool: Spool, stored: Stored) -> None:
-    """The minimum number of points."""
+def test_a_single_point_can_be_requested(spool: Spool, stored: Stored) -> None:
+    """One is the minimum number of points."""
     write_curve(spool, [1.0, 2.0, 3.0])
     assert len(stored().curve("loss", max_points=1).x) == 1
 
 
-def test_nan_hides_no_neighbour(spool: Spool, stored: Stored) -> None:
+def test_nan_is_not_an_extreme(spool: Spool, stored: Stored) -> None:
     """NaN is neither minimum nor maximum; only a bucket of NaNs returns one."""
     values = [math.nan if n % 3 else float(n) for n in range(4_000)]
     spool.write(

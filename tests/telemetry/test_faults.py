@@ -1,4 +1,4 @@
-"""Faults of ingest: a clear status, nothing lost, and recovery when the cause is gone."""
+"""Faults of ingest: a clear status, no lost line, and recovery when the cause is gone."""
 
 import contextlib
 import os
@@ -42,7 +42,9 @@ def expect_fault(service: TelemetryService, kind: FaultKind) -> None:
     assert fault.remedy
 
 
-def expect_all_in(service: TelemetryService, clock: Clock, run: RunDirectory, steps: int) -> None:
+def expect_all_stored(
+    service: TelemetryService, clock: Clock, run: RunDirectory, steps: int
+) -> None:
     clock.now += 60
     assert service.finish(), service.status()
     assert service.status().fault is None
@@ -51,44 +53,44 @@ def expect_all_in(service: TelemetryService, clock: Clock, run: RunDirectory, st
 
 
 def test_a_full_disk(run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With free space again, every step is stored once."""
+    """When there is free space again, every step is stored once."""
     clock = Clock()
-    opened = database.open_for_writing
+    open_for_writing = database.open_for_writing
 
-    def open_with_little_room(path: Path) -> sqlite3.Connection:
-        connection = opened(path)
+    def open_with_small_limit(path: Path) -> sqlite3.Connection:
+        connection = open_for_writing(path)
         connection.execute("PRAGMA max_page_count = 20")
         return connection
 
     spool.write(*(step(n, obs=[n * 0.1234567, os.urandom(20).hex()]) for n in range(3_000)))
     with TelemetryService(run, clock=clock) as service:
         with monkeypatch.context() as patch:
-            patch.setattr(database, "open_for_writing", open_with_little_room)
+            patch.setattr(database, "open_for_writing", open_with_small_limit)
             expect_fault(service, FaultKind.DISK_FULL)
-        expect_all_in(service, clock, run, 3_000)
+        expect_all_stored(service, clock, run, 3_000)
 
 
-def test_a_full_disk_under_the_rejects(run: RunDirectory, spool: Spool) -> None:
+def test_a_full_disk_while_writing_a_reject(run: RunDirectory, spool: Spool) -> None:
     """A reject that cannot be stored is not skipped: ingest waits for space."""
     clock = Clock()
     garbage = b"garbage" * 100_000
     spool.write(step(0), garbage, step(1))
     with TelemetryService(run, clock=clock) as service:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        # Enough for the store, not for the line that is kept aside.
+        # Enough for the store, not for the rejected line.
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(garbage) // 2, hard))
         try:
             expect_fault(service, FaultKind.DISK_FULL)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        expect_all_in(service, clock, run, 2)
+        expect_all_stored(service, clock, run, 2)
     with TelemetryReader(run) as reader:
         assert [reject.text for reject in reader.rejects()] == [garbage.decode()]
 
 
 @pytest.mark.parametrize("name", ["spool", "store", "rejects"])
 def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
-    """Ingest does not wait for it, and continues when it is removed."""
+    """Ingest does not block on the pipe, and continues when it is removed."""
     clock = Clock()
     path: Path = getattr(run, name)
     if name != "spool":
@@ -99,11 +101,11 @@ def test_a_pipe_where_a_file_should_be(run: RunDirectory, spool: Spool, name: st
         path.unlink()
         if name == "spool":
             spool.write(step(0), b"garbage", step(1))
-        expect_all_in(service, clock, run, 2)
+        expect_all_stored(service, clock, run, 2)
 
 
-def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
-    """Affects only the run of that worker."""
+def test_an_open_spool_that_is_replaced_by_a_pipe(run: RunDirectory, spool: Spool) -> None:
+    """Ingest reports a fault and does not block."""
     spool.write(step(0))
     with TelemetryService(run, clock=Clock()) as service:
         assert service.ingest()
@@ -120,7 +122,7 @@ def test_a_spool_exchanged_for_a_pipe_while_it_is_open(run: RunDirectory, spool:
 def test_a_link_is_never_followed(
     run: RunDirectory, spool: Spool, tmp_path: Path, name: str, is_dangling: bool
 ) -> None:
-    """A worker cannot cause writes or reads outside of its directory."""
+    """A worker cannot cause writes or reads outside its directory."""
     clock = Clock()
     outside = tmp_path / "outside"
     if not is_dangling:
@@ -136,19 +138,19 @@ def test_a_link_is_never_followed(
         link.unlink()
         if name == "telemetry.jsonl":
             spool.write(step(0), b"garbage", step(1))
-        expect_all_in(service, clock, run, 2)
+        expect_all_stored(service, clock, run, 2)
 
 
-@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
-def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, ending: str) -> None:
-    """The message has the file and a remedy."""
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, suffix: str) -> None:
+    """The message names the file and a remedy."""
     outside = tmp_path / "outside"
     outside.write_bytes(b"precious")
-    if ending:
+    if suffix:
         with contextlib.closing(database.open_for_writing(run.store)):
             pass
-    run.store.with_name(f"telemetry.db{ending}").symlink_to(outside)
-    with pytest.raises(UserError, match=rf"telemetry\.db{ending} is not a regular file") as caught:
+    run.store.with_name(f"telemetry.db{suffix}").symlink_to(outside)
+    with pytest.raises(UserError, match=rf"telemetry\.db{suffix} is not a regular file") as caught:
         TelemetryReader(run)
     assert caught.value.remedy
     assert outside.read_bytes() == b"precious"
@@ -157,7 +159,7 @@ def test_a_store_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path, e
 def test_rejects_that_are_a_link_are_not_read(
     run: RunDirectory, spool: Spool, tmp_path: Path
 ) -> None:
-    """Neither its target is shown, nor a pipe waited for."""
+    """The link is not followed, and a pipe does not block the reader."""
     spool.write(b"garbage")
     with TelemetryService(run) as service:
         assert service.finish()
@@ -183,7 +185,7 @@ def test_a_locked_store(run: RunDirectory, spool: Spool) -> None:
             other.execute("BEGIN IMMEDIATE")
             expect_fault(service, FaultKind.LOCKED)
             other.execute("ROLLBACK")
-        expect_all_in(service, clock, run, 2)
+        expect_all_stored(service, clock, run, 2)
 
 
 @pytest.mark.parametrize("damage", [b"this is not a database, " * 500, b"SQLite format 3\0" * 400])
@@ -197,7 +199,7 @@ def test_a_corrupt_store(run: RunDirectory, spool: Spool, damage: bytes) -> None
     with TelemetryService(run, clock=clock) as service:
         expect_fault(service, FaultKind.CORRUPT)
         run.store.rename(run.path / "telemetry.db.damaged")
-        expect_all_in(service, clock, run, 5)
+        expect_all_stored(service, clock, run, 5)
 
 
 def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) -> None:
@@ -206,9 +208,9 @@ def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) 
     spool.write(step(0))
     with TelemetryService(run) as service:
         assert service.finish()
-    swollen = zstandard.ZstdCompressor().compress(bytes(16 << 20))
+    oversized = zstandard.ZstdCompressor().compress(bytes(16 << 20))
     with contextlib.closing(sqlite3.connect(run.store)) as connection:
-        connection.execute("UPDATE step_chunk SET data = ?", (swollen,))
+        connection.execute("UPDATE step_chunk SET data = ?", (oversized,))
         connection.commit()
     with TelemetryReader(run) as reader, pytest.raises(zstandard.ZstdError, match="limit"):
         reader.steps(0)
@@ -216,8 +218,8 @@ def test_a_chunk_that_expands_beyond_the_limit(run: RunDirectory, spool: Spool) 
         expect_fault(service, FaultKind.CORRUPT)
 
 
-def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
-    """A damaged tail chunk is detected by its checksum."""
+def test_a_damaged_chunk(run: RunDirectory, spool: Spool) -> None:
+    """The checksum of the tail chunk detects it."""
     clock = Clock()
     spool.write(step(0), step(1))
     with TelemetryService(run) as service:
@@ -232,7 +234,7 @@ def test_a_store_damaged_inside(run: RunDirectory, spool: Spool) -> None:
 
 
 def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
-    """It is not changed."""
+    """The store is not changed."""
     spool.write(step(0))
     with contextlib.closing(sqlite3.connect(run.store)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -243,7 +245,7 @@ def test_a_store_of_a_later_version(run: RunDirectory, spool: Spool) -> None:
 
 @pytest.mark.parametrize("name", ["spool", "store", "rejects"])
 def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, name: str) -> None:
-    """The status says so, and ingest continues when it is removed."""
+    """The status reports it, and ingest continues when it is removed."""
     clock = Clock()
     path: Path = getattr(run, name)
     path.mkdir()
@@ -254,7 +256,7 @@ def test_a_directory_where_a_file_should_be(run: RunDirectory, spool: Spool, nam
         path.rmdir()
         if name == "spool":
             spool.write(step(0), b"garbage", step(1))
-        expect_all_in(service, clock, run, 2)
+        expect_all_stored(service, clock, run, 2)
 
 
 def test_a_truncated_spool(run: RunDirectory, spool: Spool) -> None:
@@ -266,10 +268,10 @@ def test_a_truncated_spool(run: RunDirectory, spool: Spool) -> None:
         expect_fault(service, FaultKind.CHANGED_SPOOL)
 
 
-def test_a_spool_that_lost_its_end_is_accepted_when_its_run_has_ended(
+def test_a_spool_that_lost_its_end_is_accepted_after_the_run(
     run: RunDirectory, spool: Spool
 ) -> None:
-    """After a power failure the store may have more than the spool; a run must not wait for it."""
+    """After a power failure the store may have more lines than the spool; that is not a fault."""
     spool.write(*map(step, range(5)))
     with TelemetryService(run) as service:
         assert service.finish()
@@ -307,7 +309,7 @@ def test_the_spool_is_durable_before_the_store(
                     lambda sql: order.append("checkpoint") if "wal_checkpoint" in sql else None
                 )
     checkpoints = [index for index, entry in enumerate(order) if entry == "checkpoint"]
-    assert len(checkpoints) == 2  # one that was due, and the last one
+    assert len(checkpoints) == 2  # one during ingest, and one on close
     assert all(isinstance(order[index - 1], int) for index in checkpoints)
     assert order[checkpoints[-1] - 1] == run.spool.stat().st_size
 
@@ -333,23 +335,23 @@ def test_a_spool_that_was_replaced(run: RunDirectory, spool: Spool) -> None:
         service.ingest()
         spool.write_raw(copy)
         spool.write(step(2))
-        expect_all_in(service, clock, run, 3)
+        expect_all_stored(service, clock, run, 3)
 
 
-def test_a_store_that_is_moved_aside_while_it_is_open(run: RunDirectory, spool: Spool) -> None:
+def test_an_open_store_that_is_moved_away(run: RunDirectory, spool: Spool) -> None:
     """It is rebuilt from the spool, not written at its new path."""
     clock = Clock()
     spool.write(step(0), step(1))
     with TelemetryService(run, clock=clock) as service:
         assert service.ingest()
         for file in run.path.glob("telemetry.db*"):
-            file.rename(run.path / f"aside-{file.name}")
+            file.rename(run.path / f"moved-{file.name}")
         spool.write(step(2))
-        expect_all_in(service, clock, run, 3)
+        expect_all_stored(service, clock, run, 3)
 
 
 def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) -> None:
-    """The second writer notices, and continues where the first one stopped."""
+    """The second writer reports a fault, then continues where the first one stopped."""
     clock = Clock()
     spool.write(step(0))
     with TelemetryService(run, clock=clock) as one, TelemetryService(run, clock=clock) as other:
@@ -363,11 +365,11 @@ def test_two_writers_do_not_store_a_line_twice(run: RunDirectory, spool: Spool) 
         assert other.ingest()
         expect_fault(one, FaultKind.ANOTHER_WRITER)
         spool.write(step(3))
-        expect_all_in(one, clock, run, 4)
+        expect_all_stored(one, clock, run, 4)
 
 
 def test_unmerged_commits_in_a_read_only_folder_are_not_ignored() -> None:
-    """An error, because without the write-ahead log an older state would be read."""
+    """Reading fails, because without the write-ahead log an older state would be read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / new_ulid()
         path.mkdir()
@@ -402,7 +404,7 @@ def unprivileged() -> Iterator[None]:
 
 
 def test_a_read_only_home() -> None:
-    """The status says that nothing can be stored; stored data stays readable."""
+    """The status reports that nothing can be stored; stored data stays readable."""
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / new_ulid()
@@ -424,11 +426,11 @@ def test_a_read_only_home() -> None:
                     assert reader.stats().steps == 1
             path.chmod(0o755)
             run.store.chmod(0o644)
-            expect_all_in(service, clock, run, 2)
+            expect_all_stored(service, clock, run, 2)
 
 
 def test_retries_back_off(run: RunDirectory, spool: Spool) -> None:
-    """A blocked service does not poll the disk constantly."""
+    """A service with a fault does not retry at every call."""
     clock = Clock()
     run.store.mkdir()
     spool.write(step(0))
@@ -441,7 +443,7 @@ def test_retries_back_off(run: RunDirectory, spool: Spool) -> None:
 
 
 def test_reading_before_anything_is_stored(run: RunDirectory) -> None:
-    """The message has a remedy, also while the file exists without tables."""
+    """The error is the same while the file exists without tables."""
     with pytest.raises(UserError, match="has no stored telemetry"):
         TelemetryReader(run)
     run.store.touch()

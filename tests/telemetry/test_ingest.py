@@ -26,10 +26,10 @@ def test_the_documented_older_lines_ingest_verbatim(spool: Spool, stored: Stored
     """The four lines of the contract are stored byte for byte."""
     spool.write(*GOLDEN)
     reader = stored()
-    kept = [event.line for event in reader.events_after(-1)]
-    kept += reader.chunks_after("step", -1)[0].split()
-    kept += reader.chunks_after("metric", -1)[0].split()
-    assert sorted(kept) == sorted(GOLDEN)
+    lines = [event.line for event in reader.events_after(-1)]
+    lines += reader.chunks_after("step", -1)[0].split()
+    lines += reader.chunks_after("metric", -1)[0].split()
+    assert sorted(lines) == sorted(GOLDEN)
     assert reader.stats().rejects == 0
 
 
@@ -48,12 +48,12 @@ def test_a_complete_episode_round_trips(spool: Spool, stored: Stored) -> None:
     assert [record.obs for record in reader.steps(0, 3, 5)] == [[3, 1.5], [4, 2.0], [5, 2.5]]
 
 
-def test_a_step_of_an_unknown_episode_opens_it(spool: Spool, stored: Stored) -> None:
+def test_a_step_of_an_unknown_episode_creates_it(spool: Spool, stored: Stored) -> None:
     """Steps without episode_start are stored, and their return is summed."""
-    spool.write(step(0, "lonely"), step(1, "lonely"))
+    spool.write(step(0, "unstarted"), step(1, "unstarted"))
     reader = stored()
     (episode,) = reader.episodes()
-    assert (episode.episode_id, episode.steps, episode.total_return) == ("lonely", 2, 2.0)
+    assert (episode.episode_id, episode.steps, episode.total_return) == ("unstarted", 2, 2.0)
     assert not episode.is_over
 
 
@@ -97,7 +97,7 @@ def test_a_late_episode_number_is_applied(spool: Spool, stored: Stored) -> None:
 
 
 def test_duplicate_steps_are_stored_and_counted(spool: Spool, stored: Stored) -> None:
-    """For the episode and for the run."""
+    """Both the episode and the run count them."""
     spool.write(step(0), step(1), step(2), step(1, action=9), step(3))
     reader = stored()
     assert [(r.step, r.action) for r in reader.steps(0)] == [(0, 0), (1, 1), (1, 9), (2, 2), (3, 3)]
@@ -106,7 +106,7 @@ def test_duplicate_steps_are_stored_and_counted(spool: Spool, stored: Stored) ->
     assert reader.stats().steps == 5
 
 
-def test_late_steps_are_put_in_order_and_flagged(spool: Spool, stored: Stored) -> None:
+def test_late_steps_are_sorted_and_counted(spool: Spool, stored: Stored) -> None:
     """Steps that arrive out of order are read in order."""
     spool.write(step(0), step(5), step(3), step(6))
     reader = stored()
@@ -123,8 +123,8 @@ def test_steps_of_two_agents_are_not_duplicates(spool: Spool, stored: Stored) ->
     assert [(r.step, r.agent_id) for r in reader.steps(0, 1, 1)] == [(1, "red"), (1, "blue")]
 
 
-def test_columns_are_steps_too(spool: Spool, stored: Stored) -> None:
-    """Steps from columns are read like any others."""
+def test_columns_are_read_as_steps(spool: Spool, stored: Stored) -> None:
+    """Steps from columns and from step lines have the same form."""
     spool.write(
         {
             "type": "steps",
@@ -145,8 +145,8 @@ def test_columns_are_steps_too(spool: Spool, stored: Stored) -> None:
 @pytest.mark.parametrize(
     "token", ['"NaN"', '"Infinity"', '"-Infinity"', "NaN", "Infinity", "-Infinity", "1e999"]
 )
-def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) -> None:
-    """As strings, as Python writes them, and as too large numbers: all are read as floats."""
+def test_non_finite_numbers_are_preserved(spool: Spool, stored: Stored, token: str) -> None:
+    """Strings, bare names as Python writes them, and overflowing numbers are read as floats."""
     value = float(token.strip('"'))
     spool.write(
         b'{"type":"step","episode_id":"NaN","step":0,"action":0,"reward":%s,"terminated":false,'
@@ -156,9 +156,9 @@ def test_non_finite_numbers_survive(spool: Spool, stored: Stored, token: str) ->
     reader = stored()
     (record,) = reader.steps(0)
     (metric,) = reader.metrics_after(-1)
-    for found in (record.reward, record.obs[0][0], record.info["a"], metric.metric.value):
-        assert isinstance(found, float)
-        assert found == value or (math.isnan(found) and math.isnan(value))
+    for number in (record.reward, record.obs[0][0], record.info["a"], metric.metric.value):
+        assert isinstance(number, float)
+        assert number == value or (math.isnan(number) and math.isnan(value))
     assert record.episode_id == "NaN"
     assert reader.stats().rejects == 0
 
@@ -230,7 +230,7 @@ def test_a_step_with_a_wrong_type_is_rejected(
 
 
 def test_unknown_fields_and_types_are_stored(spool: Spool, stored: Stored) -> None:
-    """Unchanged, and counted."""
+    """They are stored unchanged and counted."""
     future = b'{"type":"vision","from":"tomorrow"}'
     spool.write(step(0, colour="blue"), future, future)
     reader = stored()
@@ -265,14 +265,14 @@ def test_an_artifact_behind_an_outside_link_is_rejected(
 
 
 def test_the_older_artifacts_event_is_accepted(spool: Spool, stored: Stored) -> None:
-    """A line with `event` instead of `type`."""
+    """Its line has `event` instead of `type`."""
     line = b'{"event":"artifacts","video":"v.mp4","tensorboard":"runs/x","wandb_url":null}'
     spool.write(line)
     assert [event.line for event in stored().events_after(-1, "artifacts")] == [line]
 
 
-def test_an_empty_spool_and_a_missing_one_are_fine(run: RunDirectory, spool: Spool) -> None:
-    """Nothing to ingest is not an error."""
+def test_an_empty_or_missing_spool_is_not_an_error(run: RunDirectory, spool: Spool) -> None:
+    """The store is created without rows."""
     with TelemetryService(run) as service:
         assert service.finish()
         spool.write_raw(b"")
@@ -284,20 +284,20 @@ def test_an_empty_spool_and_a_missing_one_are_fine(run: RunDirectory, spool: Spo
         assert reader.curve("loss").points == 0
 
 
-def test_a_partial_last_line_waits_for_its_end(run: RunDirectory, spool: Spool) -> None:
+def test_a_partial_last_line_is_not_ingested(run: RunDirectory, spool: Spool) -> None:
     """It is stored once, when it is complete."""
-    whole = b'{"type":"log","level":"info","code":"A1","message":"hi"}\n'
+    line = b'{"type":"log","level":"info","code":"A1","message":"hi"}\n'
     with TelemetryService(run) as service, TelemetryService(run) as late:
-        for cut in range(1, len(whole)):
-            spool.write_raw(whole[cut - 1 : cut])
+        for end in range(1, len(line)):
+            spool.write_raw(line[end - 1 : end])
             assert service.ingest() == 0
         spool.write_raw(b"\n")
-        assert service.ingest() == len(whole)
+        assert service.ingest() == len(line)
         assert late.ingest() == 0
 
 
 def test_a_last_line_without_newline_is_stored_after_exit(spool: Spool, stored: Stored) -> None:
-    """If it is a complete object."""
+    """It must be a complete object."""
     spool.write_raw(b'{"type":"bye","outcome":"succeeded"}')
     reader = stored()
     assert reader.stats().types == {"bye": 1}
@@ -315,11 +315,11 @@ def test_a_last_line_cut_off_by_a_kill_is_counted(spool: Spool, stored: Stored) 
 
 def test_long_lines_are_stored_up_to_the_limit(spool: Spool, stored: Stored) -> None:
     """100 KB and exactly 1 MiB are stored; one byte more is rejected."""
-    frame = len(b'{"type":"vision","x":""}')
+    overhead = len(b'{"type":"vision","x":""}')
     spool.write(step(0))
     spool.write({"type": "vision", "x": "a" * 100_000})
-    spool.write({"type": "vision", "x": "b" * ((1 << 20) - frame)})
-    spool.write({"type": "vision", "x": "c" * ((1 << 20) - frame + 1)})
+    spool.write({"type": "vision", "x": "b" * ((1 << 20) - overhead)})
+    spool.write({"type": "vision", "x": "c" * ((1 << 20) - overhead + 1)})
     spool.write({"type": "vision", "x": "d" * (2 << 20)})
     spool.write(step(1))
     reader = stored()
@@ -333,7 +333,7 @@ def test_long_lines_are_stored_up_to_the_limit(spool: Spool, stored: Stored) -> 
 
 
 def test_an_unterminated_oversize_line_is_rejected(spool: Spool, stored: Stored) -> None:
-    """Also at the end of the spool."""
+    """It is at the end of the spool."""
     spool.write_raw(b"x" * (3 << 20))
     reader = stored()
     assert reader.stats().rejects_by_kind == {RejectKind.TOO_LONG: 1}
@@ -383,7 +383,7 @@ def test_a_restarted_service_resumes_at_the_offset(run: RunDirectory, spool: Spo
 def test_a_line_that_grows_beyond_the_limit_when_it_is_rewritten(
     run: RunDirectory, spool: Spool, number: bytes
 ) -> None:
-    """It is rejected, so that all other lines stay readable, also after a restart."""
+    """It is rejected, so that all other lines stay readable after a restart."""
     small = [step(n, obs="x" * 380) for n in range(501)]
     values = b",".join([b"NaN", *([number] * (1_000_000 // (len(number) + 1)))])
     grown = as_line(step(501))[:-1] + b',"obs":[' + values + b"]}"

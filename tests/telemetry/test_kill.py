@@ -13,13 +13,13 @@ from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
 from tests.telemetry.conftest import Spool, as_line, step
 
-_INGESTER = Path(__file__).with_name("ingest_until_whole.py")
+_INGESTER = Path(__file__).with_name("ingest_until_complete.py")
 _LINES = 200_000
 _EPISODES = 20_000
 
 
 @pytest.mark.process
-def test_killing_the_ingester_loses_nothing(run: RunDirectory, spool: Spool) -> None:
+def test_killing_the_ingester_loses_no_line(run: RunDirectory, spool: Spool) -> None:
     """200,000 lines; the ingester is killed 25 times at random times."""
     lines = [
         as_line(step(n // 4, f"e{n % 4}-{n // 4_000}", obs=n))
@@ -31,7 +31,7 @@ def test_killing_the_ingester_loses_nothing(run: RunDirectory, spool: Spool) -> 
     _ingest_with_kills(run, spool, lines, kills=25)
     with TelemetryReader(run) as reader:
         stats = reader.stats()
-        steps = [each.obs for each in _stored_steps(reader)]
+        steps = [record.obs for record in _stored_steps(reader)]
         curve = reader.curve("m", max_points=_LINES)
         rejects = [reject.text for reject in reader.rejects()]
     assert steps == [n for n in range(_LINES) if n % 10 and n != 77_777]
@@ -66,7 +66,7 @@ def test_short_episodes_are_stored_exactly_once(run: RunDirectory, spool: Spool)
     )
     with TelemetryReader(run) as reader:
         stats = reader.stats()
-        steps = [each.action for each in _stored_steps(reader)]
+        steps = [record.action for record in _stored_steps(reader)]
         ends = reader.events_after(-1, "episode", limit=2 * _EPISODES)
     assert steps == [n // 2 for n in range(2 * _EPISODES)]
     assert (stats.episodes, len(ends)) == (_EPISODES, _EPISODES)
@@ -76,25 +76,25 @@ def test_short_episodes_are_stored_exactly_once(run: RunDirectory, spool: Spool)
 
 def _stored_steps(reader: TelemetryReader) -> Iterator[StepRecord]:
     cursor = -1
-    while found := reader.steps_after(cursor):
-        yield from (item.step for item in found)
-        cursor = found[-1].seq
+    while page := reader.steps_after(cursor):
+        yield from (item.step for item in page)
+        cursor = page[-1].seq
 
 
 def _ingest_with_kills(run: RunDirectory, spool: Spool, lines: list[bytes], kills: int) -> None:
     """Write the lines while ingesters are killed at random times, then let one finish."""
-    chooser = random.Random(20)
+    rng = random.Random(20)
     command = [sys.executable, str(_INGESTER), str(run.path)]
     portion = len(lines) // kills
     for start in range(0, len(lines), portion):
         ingester = subprocess.Popen(command)
-        for at in range(start, start + portion, portion // 8):
-            spool.write(*lines[at : min(at + portion // 8, start + portion)])
-        # A moment between the very start of the process and the end of this portion.
+        for first in range(start, start + portion, portion // 8):
+            spool.write(*lines[first : min(first + portion // 8, start + portion)])
+        # Kill at a random time between the start of the process and the end of this portion.
         try:
-            ingester.wait(chooser.uniform(0.0, 0.5))
+            ingester.wait(rng.uniform(0.0, 0.5))
         except subprocess.TimeoutExpired:
             ingester.kill()
         ingester.wait()
-    (run.path / "whole").touch()
+    (run.path / "complete").touch()
     assert subprocess.run(command, timeout=120, check=False).returncode == 0

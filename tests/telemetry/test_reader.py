@@ -16,20 +16,20 @@ Stored = Callable[[], TelemetryReader]
 
 @pytest.mark.parametrize("environments", [1, 3, 64])
 def test_any_range_of_any_episode(spool: Spool, stored: Stored, environments: int) -> None:
-    """Exactly steps i to j, however the episodes were interleaved."""
+    """Exactly the requested steps are returned for any interleaving of the episodes."""
     length = 700
     spool.write(
         *(step(n, f"e{index}", obs=index) for n in range(length) for index in range(environments))
     )
     reader = stored()
-    chooser = random.Random(3)
+    rng = random.Random(3)
     for _ in range(40):
-        episode = chooser.randrange(environments)
-        first = chooser.randrange(length)
-        last = first + chooser.randrange(200)
-        found = reader.steps(episode, first, last)
-        assert [record.step for record in found] == list(range(first, min(last, length - 1) + 1))
-        assert {record.obs for record in found} == {episode}
+        episode = rng.randrange(environments)
+        first = rng.randrange(length)
+        last = first + rng.randrange(200)
+        records = reader.steps(episode, first, last)
+        assert [record.step for record in records] == list(range(first, min(last, length - 1) + 1))
+        assert {record.obs for record in records} == {episode}
 
 
 def test_sampled_steps_with_gaps(spool: Spool, stored: Stored) -> None:
@@ -39,7 +39,7 @@ def test_sampled_steps_with_gaps(spool: Spool, stored: Stored) -> None:
 
 
 def test_a_cursor_sees_each_step_once_during_ingest(run: RunDirectory, spool: Spool) -> None:
-    """A reader that follows gets every step once, in order."""
+    """A reader that follows ingest gets every step once, in order."""
     with TelemetryService(run) as service:
         spool.write(step(0))
         service.ingest()
@@ -57,7 +57,7 @@ def test_a_cursor_sees_each_step_once_during_ingest(run: RunDirectory, spool: Sp
     assert seen == list(range(1_500))
 
 
-def test_chunks_are_handed_out_as_stored(spool: Spool, stored: Stored) -> None:
+def test_chunks_are_returned_as_stored(spool: Spool, stored: Stored) -> None:
     """A stream resumes within a chunk by skipping known lines."""
     spool.write(*(step(n) for n in range(1_100)))
     reader = stored()
@@ -90,7 +90,7 @@ def test_episodes_by_revision(run: RunDirectory, spool: Spool) -> None:
     assert (changed.episode_id, changed.total_return, changed.is_over) == ("a", 3.5, True)
 
 
-def test_more_episodes_than_are_held_in_memory(spool: Spool, stored: Stored) -> None:
+def test_more_episodes_than_are_cached(spool: Spool, stored: Stored) -> None:
     """An evicted episode is loaded again for its next line."""
     count = 5_000
     spool.write(*(step(n, f"e{e}") for n in range(2) for e in range(count)))
@@ -129,12 +129,12 @@ def test_interleaved_agents_read_the_same_after_any_restart(
     run: RunDirectory, spool: Spool, pause: int
 ) -> None:
     """Steps of several agents, with gaps, are returned once each."""
-    chooser = random.Random(pause)
+    rng = random.Random(pause)
     counters = {"a": 0, "b": 0, "c": 0}
     written = []
     for n in range(600):
-        agent = chooser.choice("abc")
-        counters[agent] += chooser.choice((1, 1, 1, 5))
+        agent = rng.choice("abc")
+        counters[agent] += rng.choice((1, 1, 1, 5))
         written.append((counters[agent], agent))
         spool.write(step(counters[agent], agent_id=agent))
         if n % pause == 0:
@@ -143,9 +143,9 @@ def test_interleaved_agents_read_the_same_after_any_restart(
     with TelemetryService(run) as service:
         assert service.finish()
     with TelemetryReader(run) as reader:
-        found = [(record.step, record.agent_id) for record in reader.steps(0)]
-    assert sorted(found, key=str) == sorted(written, key=str)
-    assert [at for at, _ in found] == sorted(at for at, _ in found)
+        steps = [(record.step, record.agent_id) for record in reader.steps(0)]
+    assert sorted(steps, key=str) == sorted(written, key=str)
+    assert [number for number, _ in steps] == sorted(number for number, _ in steps)
 
 
 def test_times_since_the_start_become_times_since_the_epoch(

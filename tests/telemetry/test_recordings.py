@@ -62,18 +62,18 @@ def test_a_short_episode_is_one_line(spool: Spool, stored: Stored) -> None:
     assert (recording.env_id, recording.env_kwargs) == ("FrozenLake-v1", {"is_slippery": True})
     assert recording.max_episode_steps == 100
     steps = reader.steps(0)
-    assert [one.terminated for one in steps] == [False, False, True]
+    assert [record.terminated for record in steps] == [False, False, True]
     assert reader.stats().steps == 3
     details = reader.episode_details(0)
     assert details is not None
     assert details.not_replayable == ""
     assert details.end_json is not None
-    assert b"actions" not in details.end_json  # they are kept once, among the steps
+    assert b"actions" not in details.end_json  # stored only among the steps
     assert msgspec.json.decode(details.end_json)["start"] == PCG64
 
 
 def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
-    """A long episode has several; the last may be part of its end line."""
+    """A long episode has several lines; the last columns may be on its end line."""
     spool.write(
         LAKE,
         start(seed=7),
@@ -84,32 +84,35 @@ def test_columns_over_several_lines(spool: Spool, stored: Stored) -> None:
     recording = recorded(reader)
     assert (recording.seed, recording.actions) == (7, [0, 1, 2, 3])
     assert recording.truncated
-    assert [one.step for one in reader.steps(0, 1, 2)] == [1, 2]
+    assert [record.step for record in reader.steps(0, 1, 2)] == [1, 2]
 
 
 def test_a_range_of_the_columns(spool: Spool, stored: Stored) -> None:
-    """Equals lines; only the last step has the end flags."""
+    """Only the last step has the end flags."""
     spool.write(
         LAKE,
         end(4, seed=1, actions=[5, 6, 7, 8], rewards=[0, 1, 2, 3], terminated=True),
         end(2, "too short", seed=1, actions=[5, 6, 7], rewards=[0, 1, 2], terminated=True),
     )
     reader = stored()
-    parts = [[(one.action, one.terminated) for one in reader.steps(0, n, n + 1)] for n in range(5)]
-    assert parts == [
+    ranges = [
+        [(record.action, record.terminated) for record in reader.steps(0, n, n + 1)]
+        for n in range(5)
+    ]
+    assert ranges == [
         [(5, False), (6, False)],
         [(6, False), (7, False)],
         [(7, False), (8, True)],
         [(8, True)],
         [],
     ]
-    assert [one.terminated for one in reader.steps(1, 0, 1)] == [False, False]
+    assert [record.terminated for record in reader.steps(1, 0, 1)] == [False, False]
 
 
 def test_a_number_that_cannot_be_decoded(spool: Spool, stored: Stored) -> None:
     """In an unknown field it is stored unchanged, and ingest continues."""
-    whole = msgspec.json.encode(end(1, seed=1, actions=[1], rewards=[1.0]))
-    spool.write(LAKE, whole[:-1] + b',"own":1e999}', start("e1", seed=2), step(0, "e1"))
+    line = msgspec.json.encode(end(1, seed=1, actions=[1], rewards=[1.0]))
+    spool.write(LAKE, line[:-1] + b',"own":1e999}', start("e1", seed=2), step(0, "e1"))
     reader = stored()
     assert recorded(reader).actions == [1]
     assert recorded(reader, 1).seed == 2
@@ -124,22 +127,22 @@ def test_an_episode_that_is_still_running(
 ) -> None:
     """The recording is a consistent snapshot without later steps."""
 
-    class WhileItIsRead(TelemetryReader):
+    class IngestingReader(TelemetryReader):
         def _episode(self, ordinal: int) -> Any:
-            found = super()._episode(ordinal)
+            episode = super()._episode(ordinal)
             spool.write(step(2), step(3, terminated=True), end(4, terminated=True))
             ingest()
-            return found
+            return episode
 
     spool.write(LAKE, start(seed=1), step(0), step(1))
     ingest()
-    with WhileItIsRead(run) as reader:
+    with IngestingReader(run) as reader:
         recording = recorded(reader)
     assert (len(recording.actions), recording.is_over) == (2, False)
 
 
 def test_an_end_without_flags(spool: Spool, stored: Stored) -> None:
-    """Its end is unknown, so there is no end to compare with."""
+    """How the episode ended is unknown, so a replay has no end to compare with."""
     spool.write(
         LAKE,
         end(1, "e0", seed=1, actions=[1], rewards=[1.0]),
@@ -157,11 +160,11 @@ def test_the_tail_is_read_again_after_a_restart(run: RunDirectory, spool: Spool)
             service.ingest()
     with TelemetryReader(run) as reader:
         assert [episode.steps for episode in reader.episodes()] == [1] * 5
-        assert [one.action for one in reader.steps(3)] == [1]
+        assert [record.action for record in reader.steps(3)] == [1]
 
 
 def test_each_sub_environment_has_its_own_arguments(spool: Spool, stored: Stored) -> None:
-    """From the last `environment` line with the same index before the episode."""
+    """They are on the last `environment` line with the same index before the episode."""
     spool.write(
         {**LAKE, "env_index": 0},
         {**LAKE, "env_index": 1, "env_kwargs": {"desc": ["SG"]}},
@@ -180,8 +183,10 @@ def test_each_sub_environment_has_its_own_arguments(spool: Spool, stored: Stored
     assert not recorded(reader, 1).is_over
 
 
-def test_without_an_environment_line_the_configuration_counts(spool: Spool, stored: Stored) -> None:
-    """A worker that writes only the older lines can be replayed, too."""
+def test_without_an_environment_line_the_configuration_is_used(
+    spool: Spool, stored: Stored
+) -> None:
+    """Runs of workers that write no `environment` line can be replayed."""
     config = {"type": "config", "run_id": "r", "algo": "", "env_id": "CartPole-v1", "args": {}}
     spool.write(config, start(seed=1), step(0))
     assert recorded(stored()).env_id == "CartPole-v1"
@@ -198,24 +203,27 @@ def test_without_an_environment_line_the_configuration_counts(spool: Spool, stor
         ([LAKE, start(seed=1), step(0), step(0), end(1)], "Some of its steps"),
         ([LAKE, start(seed=1), step(0), end(2)], "Some of its steps"),
         ([LAKE, start(seed=1), step(0, agent_id="a"), step(0, agent_id="b")], "agents"),
-        ([{**LAKE, "not_replayable": "It is alive."}, start(seed=1), step(0)], "It is alive."),
+        (
+            [{**LAKE, "not_replayable": "It uses hardware."}, start(seed=1), step(0)],
+            "It uses hardware.",
+        ),
     ],
     ids=[
         "no-environment",
         "no-start-line",
         "no-seed",
-        "off",
+        "no-steps",
         "gap",
-        "twice",
-        "cut",
+        "duplicate",
+        "truncated",
         "agents",
-        "said",
+        "reported",
     ],
 )
 def test_an_episode_that_cannot_be_replayed_has_a_reason(
     spool: Spool, stored: Stored, lines: list[Line], reason: str
 ) -> None:
-    """In the details, and instead of a recording."""
+    """The details have it, and `recording` returns it."""
     spool.write(*lines)
     reader = stored()
     details = reader.episode_details(0)

@@ -1,1 +1,1 @@
-"""From a worker's spool to a run's store, and back out of the store to readers."""
+"""Ingests a worker's spool into the run's store, and reads the store."""

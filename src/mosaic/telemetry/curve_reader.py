@@ -87,7 +87,7 @@ class CurveReader:
     def _scan_range(
         self, series: int, max_points: int, axis: Axis, bounds: tuple[float, float]
     ) -> SampledCurve:
-        """Read a range point by point, for a curve whose axis went back, as after a resume."""
+        """Read a range point by point, for an axis that is not monotonic, as after a resume."""
         column = _AXIS_COLUMN[axis]
         selected = [array("d") for _ in range(width(0))]
         for (data,) in self._connection.execute(
@@ -142,8 +142,8 @@ class CurveReader:
         for level, start, end in tiles:
             columns = self._read(series, level, start, end)
             # A single point is both the smallest and the largest.
-            for column, more in zip(merged, columns if level else columns * 2, strict=True):
-                column.extend(more)
+            for column, values in zip(merged, columns if level else columns * 2, strict=True):
+                column.extend(values)
         return merged
 
     def _read(self, series: int, level: int, start: int, end: int) -> list[array[float]]:
@@ -155,8 +155,8 @@ class CurveReader:
             " ORDER BY number",
             (series, level, first_chunk, (end - 1) // CHUNK_ITEMS),
         ):
-            for column, more in zip(merged, unpack(data, width(level)), strict=True):
-                column.extend(more)
+            for column, values in zip(merged, unpack(data, width(level)), strict=True):
+                column.extend(values)
         offset = first_chunk * CHUNK_ITEMS
         return [column[start - offset : end - offset] for column in merged]
 
@@ -194,7 +194,7 @@ def _decimate(
         extreme = extremes(columns, bucket * items // buckets, (bucket + 1) * items // buckets)
         low = (extreme[low_x], extreme[2])
         high = (extreme[low_x + 3], extreme[5])
-        for at, value in sorted((low, high)) if low != high else (low,):
-            x.append(at)
+        for position, value in sorted((low, high)) if low != high else (low,):
+            x.append(position)
             y.append(value)
     return SampledCurve(x[:max_points], y[:max_points], points)

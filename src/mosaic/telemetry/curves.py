@@ -183,9 +183,9 @@ class MetricWriter:
     """Stores metric lines in order of arrival and adds their values to the curves."""
 
     def __init__(
-        self, connection: sqlite3.Connection, tally: counters.Counters, run_started: float | None
+        self, connection: sqlite3.Connection, counts: counters.Counters, run_started: float | None
     ) -> None:
-        self._tally = tally
+        self._counts = counts
         self._run_started = run_started
         self._chunks = ChunkWriter(connection, "metric_chunk")
         self._curves = CurveWriter(connection)
@@ -199,10 +199,10 @@ class MetricWriter:
         if event.values is not None:
             for name, value in event.values.items():
                 self._curves.add(agent_id, name, step, t, numbers.as_float(value))
-            self._tally.increment(counters.METRIC_POINTS, len(event.values))
+            self._counts.increment(counters.METRIC_POINTS, len(event.values))
         elif event.name is not None and event.value is not None:
             self._curves.add(agent_id, event.name, step, t, numbers.as_float(event.value))
-            self._tally.increment(counters.METRIC_POINTS)
+            self._counts.increment(counters.METRIC_POINTS)
         self._chunks.extend([line])
 
     def flush(self) -> None:

@@ -171,7 +171,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
 class BulkInsert:
     """Inserts rows of `columns` values with a statement such as `INSERT INTO table`.
 
-    Each statement inserts many rows: half of the cost of a row is its statement.
+    Each statement inserts many rows, because a statement costs as much as the row that it inserts.
     """
 
     def __init__(self, connection: sqlite3.Connection, statement: str, columns: int) -> None:
@@ -181,13 +181,13 @@ class BulkInsert:
         self._many = f"{statement} VALUES {', '.join([row] * _ROWS_PER_STATEMENT)}"
 
     def insert(self, rows: Sequence[tuple[object, ...]]) -> None:
-        """Insert `rows` in their order."""
-        remainder = len(rows) - len(rows) % _ROWS_PER_STATEMENT
+        """Insert `rows` in order."""
+        batched = len(rows) - len(rows) % _ROWS_PER_STATEMENT
         self._connection.executemany(
             self._many,
             (
                 tuple(chain.from_iterable(rows[start : start + _ROWS_PER_STATEMENT]))
-                for start in range(0, remainder, _ROWS_PER_STATEMENT)
+                for start in range(0, batched, _ROWS_PER_STATEMENT)
             ),
         )
-        self._connection.executemany(self._one, rows[remainder:])
+        self._connection.executemany(self._one, rows[batched:])

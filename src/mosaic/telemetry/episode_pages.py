@@ -1,7 +1,7 @@
 """Pages of a run's episodes in any order, fast for a million episodes.
 
 Pages in order of number use the index of the table. For any other order or filter, the first pages
-are requested most often: they are found by one scan of all episodes. For later pages a ranking is
+are requested most often: one scan of all episodes finds them. For later pages a ranking is
 built once and cached for a while. The writer needs no additional index for this.
 """
 
@@ -15,16 +15,16 @@ from itertools import chain
 
 from mosaic.contract.episodes import EpisodePage, EpisodeQuery
 from mosaic.telemetry import counters
-from mosaic.telemetry.reader import TelemetryReader, rollups_of
+from mosaic.telemetry.reader import TelemetryReader, select_rollups
 
 _RETURN = "coalesce(reported_return, reward_sum)"
-_IS_OVER = "(end_event IS NOT NULL OR terminated OR truncated)"
+_IS_FINISHED = "(end_event IS NOT NULL OR terminated OR truncated)"
 _ENDED = {
     "": "1",
-    "over": _IS_OVER,
+    "over": _IS_FINISHED,
     "terminated": "terminated",
     "truncated": "truncated",
-    "open": f"NOT {_IS_OVER}",
+    "open": f"NOT {_IS_FINISHED}",
 }
 # NaN is stored as text; it is last in either direction.
 _ORDER = {
@@ -35,7 +35,7 @@ _ORDER = {
 _MAX_UNRANKED_ROWS = 1_000
 """Pages that end before this row need no ranking."""
 _MAX_RANKED = 4_000_000
-"""Episodes in all cached rankings together, of eight bytes each."""
+"""Total number of episodes in all cached rankings, of eight bytes each."""
 _MIN_LIFETIME_S = 0.5
 _LIFETIME_PER_BUILD_TIME = 20.0
 """Lifetime of a ranking of a live run, as a multiple of the time it took to build."""
@@ -79,7 +79,7 @@ class EpisodePages:
             return _first_page(connection, query, first, count)
         keys = self._ranked(connection, query, ranking, time.monotonic() if now is None else now)
         page_keys = keys[first : first + count]
-        rows = rollups_of(
+        rows = select_rollups(
             connection, f"WHERE key IN ({','.join(map(str, page_keys))}) ORDER BY key"
         )
         by_key = dict(zip(sorted(page_keys), rows, strict=True))
@@ -119,8 +119,8 @@ class EpisodePages:
                 )
                 ranking.keys = array("q", chain.from_iterable(rows))
                 ranking.revision = revision
-                took_s = time.monotonic() - started
-                ranking.valid_until = now + max(_MIN_LIFETIME_S, took_s * _LIFETIME_PER_BUILD_TIME)
+                build_s = time.monotonic() - started
+                ranking.valid_until = now + max(_MIN_LIFETIME_S, build_s * _LIFETIME_PER_BUILD_TIME)
             return ranking.keys
 
 
@@ -138,7 +138,7 @@ def _by_number(
         where, values = "WHERE ordinal >= ? ORDER BY ordinal LIMIT ?", (lowest + start, end - first)
     else:  # the worker skipped numbers
         where, values = "WHERE 1 ORDER BY ordinal LIMIT ? OFFSET ?", (end - first, start)
-    rows = rollups_of(connection, where, *values)
+    rows = select_rollups(connection, where, *values)
     return EpisodePage(episodes=tuple(reversed(rows) if descending else rows), total=total)
 
 
@@ -146,7 +146,7 @@ def _first_page(
     connection: sqlite3.Connection, query: EpisodeQuery, first: int, count: int
 ) -> EpisodePage:
     condition, values = _condition(query)
-    rows = rollups_of(
+    rows = select_rollups(
         connection,
         f"WHERE {condition} ORDER BY {_order(query)} LIMIT ? OFFSET ?",
         *values,
@@ -158,12 +158,12 @@ def _first_page(
 
 
 def _condition(query: EpisodeQuery) -> tuple[str, tuple[float, ...]]:
-    parts, values = [_ENDED[query.ended]], []
+    conditions, values = [_ENDED[query.ended]], []
     for bound, comparison in ((query.min_return, ">="), (query.max_return, "<=")):
         if bound is not None:
-            parts.append(f"typeof({_RETURN}) <> 'text' AND {_RETURN} {comparison} ?")
+            conditions.append(f"typeof({_RETURN}) <> 'text' AND {_RETURN} {comparison} ?")
             values.append(bound)
-    return " AND ".join(parts), tuple(values)
+    return " AND ".join(conditions), tuple(values)
 
 
 def _order(query: EpisodeQuery) -> str:

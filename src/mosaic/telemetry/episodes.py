@@ -16,7 +16,7 @@ from mosaic.telemetry.database import BulkInsert
 _MAX_CACHED = 2_048
 _MAX_AGENTS = 64
 OTHER_AGENTS = "(others)"
-"""Stands for the agents of an episode beyond the first `_MAX_AGENTS`."""
+"""Name for all agents of an episode after the first `_MAX_AGENTS`."""
 STATE_COLUMNS = (
     "key, ordinal, episode_id, agent_id, start_event, end_event, steps, reward_sum, seen, "
     "terminated, truncated, duplicate_steps, out_of_order_steps, reported_steps, reported_return"
@@ -84,7 +84,7 @@ class EpisodeState(msgspec.Struct):
         name = agent_id or ""
         seen = self.seen.get(name)
         if seen is None and len(self.seen) >= _MAX_AGENTS:
-            # Not counted one by one: the row would grow with each of them.
+            # Further agents are not stored one by one, because the row would grow with each.
             self.seen.setdefault(OTHER_AGENTS, SeenSteps(first, last, has_gaps=True))
         elif seen is None:
             self.seen[name] = SeenSteps(first, last)
@@ -134,15 +134,15 @@ class EpisodeState(msgspec.Struct):
 
 
 class EpisodeIndex:
-    """The episodes that are being ingested. The cache is bounded; others are read back on demand.
+    """The episodes that are being ingested. The cache is bounded; others are loaded on demand.
 
     A new episode gets its row at `flush`, when short ones are already complete; until then it is
     in the cache.
     """
 
-    def __init__(self, connection: sqlite3.Connection, tally: counters.Counters) -> None:
+    def __init__(self, connection: sqlite3.Connection, counts: counters.Counters) -> None:
         self._connection = connection
-        self._tally = tally
+        self._counts = counts
         self._new_rows = BulkInsert(
             connection,
             f"INSERT INTO episode ({_CHANGING_COLUMNS}, key, episode_id)",
@@ -163,7 +163,7 @@ class EpisodeIndex:
         self._revision: int = revision
 
     def prefetch(self, episode_ids: Iterable[str]) -> None:
-        """Find out in batches which ids have no row; `open` looks up the remaining ones."""
+        """Find the ids without a row in batches; `open` looks up the remaining ones."""
         unknown = list(set(episode_ids).difference(self._cached))
         for end in range(_IDS_PER_LOOKUP, len(unknown) + 1, _IDS_PER_LOOKUP):
             batch = unknown[end - _IDS_PER_LOOKUP : end]
@@ -207,11 +207,11 @@ class EpisodeIndex:
         self._new_rows.insert([(*self._next_row(state), state.episode_id) for state in new])
         self._connection.executemany(_UPDATE, map(self._next_row, changed))
         if new:
-            self._tally.increment(counters.EPISODES, len(new))
+            self._counts.increment(counters.EPISODES, len(new))
         for state in self._dirty.values():
             if not state.is_counted_as_mixed and state.has_several_agents:
                 state.is_counted_as_mixed = True
-                self._tally.increment(counters.MIXED_EPISODES)
+                self._counts.increment(counters.MIXED_EPISODES)
             if state.end_event is not None:
                 del self._cached[state.episode_id]
         self._dirty.clear()
@@ -234,7 +234,7 @@ class EpisodeIndex:
             f"SELECT {STATE_COLUMNS} FROM episode WHERE episode_id = ?",  # noqa: S608 - our columns
             (episode_id,),
         ).fetchone()
-        return state_of_row(row) if row else None
+        return state_from_row(row) if row else None
 
     def _create(self, episode_id: str, requested_ordinal: int | None) -> EpisodeState:
         ordinal = self._next_ordinal
@@ -247,7 +247,7 @@ class EpisodeIndex:
         return EpisodeState(key, ordinal, episode_id)
 
     def _renumber(self, state: EpisodeState, requested_ordinal: int) -> None:
-        """Apply the worker's number, which came after the first step, before another takes it."""
+        """Apply the worker's number, which arrived after the first step, if it is free."""
         if self._is_taken(requested_ordinal):
             return
         self._next_ordinal = max(self._next_ordinal, requested_ordinal + 1)
@@ -269,7 +269,7 @@ class EpisodeIndex:
         return row.fetchone() is not None
 
 
-def state_of_row(row: tuple[Any, ...]) -> EpisodeState:
+def state_from_row(row: tuple[Any, ...]) -> EpisodeState:
     """Build the state from the `STATE_COLUMNS` of a row."""
     state = EpisodeState(*row)
     state.seen = msgspec.json.decode(row[_SEEN], type=dict[str, SeenSteps])

@@ -48,14 +48,14 @@ _NUMBER_CHARACTERS = b"0123456789-.,"
 class LineIngester:
     """Ingests every line of the spool once, in order, inside a transaction."""
 
-    def __init__(self, run: RunDirectory, connection: sqlite3.Connection, tally: Counters) -> None:
+    def __init__(self, run: RunDirectory, connection: sqlite3.Connection, counts: Counters) -> None:
         self._run = run
-        self._tally = tally
-        self._episodes = EpisodeIndex(connection, tally)
+        self._counts = counts
+        self._episodes = EpisodeIndex(connection, counts)
         self._steps = StepWriter(connection, self._episodes)
-        self._metrics = MetricWriter(connection, tally, run_start_time(run))
+        self._metrics = MetricWriter(connection, counts, run_start_time(run))
         self._events = _EventTableWriter(connection)
-        self._rejects = RejectsWriter(run.rejects, tally[counters.REJECTS_BYTES])
+        self._rejects = RejectsWriter(run.rejects, counts[counters.REJECTS_BYTES])
 
     def ingest_block(self, block: Block) -> None:
         """Ingest complete lines or, at the end of a spool, a last line without newline."""
@@ -74,13 +74,13 @@ class LineIngester:
             self._ingest_group(position, events[start:end], group)
             position += sum(map(len, group)) + len(group)
             start = end
-        self._tally.increment(counters.LINES, len(lines))
+        self._counts.increment(counters.LINES, len(lines))
 
     def ingest_oversize(self, line: OversizeLine, spool: SpoolReader) -> None:
         """Reject a line that is longer than the protocol allows."""
         size = line.content_end - line.start
-        self._tally.increment(counters.LINES)
-        self._tally.increment(counters.REJECT_PREFIX + RejectKind.TOO_LONG)
+        self._counts.increment(counters.LINES)
+        self._counts.increment(counters.REJECT_PREFIX + RejectKind.TOO_LONG)
         self._rejects.add_oversize(
             line.start, size, f"{size} bytes", spool.pieces(line.start, line.content_end)
         )
@@ -88,7 +88,7 @@ class LineIngester:
     def flush(self) -> None:
         """Write everything ingested so far to the transaction."""
         self._rejects.flush()
-        self._tally[counters.REJECTS_BYTES] = self._rejects.length
+        self._counts[counters.REJECTS_BYTES] = self._rejects.length
         self._steps.flush()
         self._metrics.flush()
         self._events.flush()
@@ -112,7 +112,7 @@ class LineIngester:
 
     def _ingest_unusual_line(self, position: int, line: bytes) -> None:
         if not line.strip():
-            self._tally.increment(counters.BLANK)
+            self._counts.increment(counters.BLANK)
             return
         try:
             event, normalised = line_decoding.decode_slowly(line)
@@ -120,7 +120,7 @@ class LineIngester:
             self._reject(position, error.kind, error.reason, line)
             return
         if normalised is not line:
-            self._tally.increment(counters.NORMALISED)
+            self._counts.increment(counters.NORMALISED)
         self._ingest(position, event, normalised)
 
     def _ingest(self, position: int, event: AnyEvent | None, line: bytes) -> None:
@@ -136,10 +136,10 @@ class LineIngester:
             self._ingest_episode_ends([event], [line])
         elif isinstance(event, Metric):
             self._metrics.add(event, line)
-            self._tally.increment(_type_counter(event))
+            self._counts.increment(_type_counter(event))
         elif isinstance(event, UnknownEvent):
             self._events.add(event.type, line)
-            self._tally.increment_named(counters.UNKNOWN_PREFIX, event.type)
+            self._counts.increment_named(counters.UNKNOWN_PREFIX, event.type)
         else:
             self._ingest_event(position, event, line)
 
@@ -153,7 +153,7 @@ class LineIngester:
                 return
         kind = event.type if isinstance(event, LegacyArtifacts) else tag_of(type(event))
         seq = self._events.add(kind, line)
-        self._tally.increment(counters.TYPE_PREFIX + kind)
+        self._counts.increment(counters.TYPE_PREFIX + kind)
         if isinstance(event, EpisodeStart):
             self._episodes.start(event, seq)
 
@@ -165,22 +165,22 @@ class LineIngester:
             lines = list(map(remove_columns, lines))
         else:
             episodes = [self._episodes.open(end.episode_id, end.episode) for end in ends]
-            self._tally.increment(_END_TYPE, len(ends))
+            self._counts.increment(_END_TYPE, len(ends))
         first_seq = self._events.add_all(tag_of(EpisodeEnd), lines)
         for seq, (episode, end) in enumerate(zip(episodes, ends, strict=True), first_seq):
             self._episodes.end(episode, end, seq)
 
     def _count_steps(self, type_counter: str, lines: int, steps: int) -> None:
-        self._tally.increment(type_counter, lines)
-        self._tally.increment(counters.STEPS, steps)
+        self._counts.increment(type_counter, lines)
+        self._counts.increment(counters.STEPS, steps)
 
     def _reject(self, position: int, kind: RejectKind, reason: str, line: bytes) -> None:
-        self._tally.increment(counters.REJECT_PREFIX + kind)
+        self._counts.increment(counters.REJECT_PREFIX + kind)
         self._rejects.add(position, kind, reason, line)
 
 
 def _end_of_group(events: Sequence[AnyEvent | None], start: int) -> int:
-    """Return the end of the group of events that are ingested together; most are alone."""
+    """Return the end of the group of events that are ingested together; most groups have one."""
     first = events[start]
     end = start + 1
     if isinstance(first, StepHead):
@@ -264,7 +264,7 @@ def _make_paths_relative(
 ) -> bytes:
     """Rewrite the line with paths relative to the run's directory, otherwise unchanged.
 
-    Raises `RejectedLineError` for a path outside of the directory.
+    Raises `RejectedLineError` for a path outside the directory.
     """
     document = msgspec.json.decode(line)
     changed = False
@@ -284,17 +284,17 @@ def _make_relative(run_directory: Path, path: str) -> str:
     if "\0" in path:
         raise RejectedLineError(RejectKind.ARTIFACT_PATH, "the path contains a NUL byte")
     root = os.path.abspath(run_directory)  # noqa: PTH100 - removes dots, keeps links
-    inside = os.path.normpath(os.path.join(root, path))  # noqa: PTH118 - likewise
+    normalised = os.path.normpath(os.path.join(root, path))  # noqa: PTH118 - likewise
     for base, candidate in (
-        (root, inside),
-        # A link inside of the directory may point outside of it.
-        (os.path.realpath(root), os.path.realpath(inside)),
+        (root, normalised),
+        # A link inside the directory may point outside.
+        (os.path.realpath(root), os.path.realpath(normalised)),
     ):
         if os.path.commonpath((base, candidate)) != base:
             raise RejectedLineError(
-                RejectKind.ARTIFACT_PATH, f"{path} is outside of the run's directory"
+                RejectKind.ARTIFACT_PATH, f"{path} is outside the run's directory"
             )
-    return os.path.relpath(inside, root)
+    return os.path.relpath(normalised, root)
 
 
 def remove_columns(line: bytes) -> bytes:

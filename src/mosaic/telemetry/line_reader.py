@@ -54,8 +54,8 @@ class LineReader:
     def steps_after(self, seq: int, limit_chunks: int = _CHUNKS_PER_CALL) -> list[SequencedStep]:
         """Return the steps on the lines after `seq`, in order of arrival."""
         return [
-            SequencedStep(at, step)
-            for at, line in self._lines_after("step_chunk", seq, limit_chunks)
+            SequencedStep(line_seq, step)
+            for line_seq, line in self._lines_after("step_chunk", seq, limit_chunks)
             for step in self._steps_on(line)
         ]
 
@@ -76,12 +76,12 @@ class LineReader:
     ) -> list[SequencedMetric]:
         """Return the metrics on the lines after `seq`, in order of arrival."""
         metrics = []
-        for at, line in self._lines_after("metric_chunk", seq, limit_chunks):
+        for line_seq, line in self._lines_after("metric_chunk", seq, limit_chunks):
             event = line_decoding.decode(line)
             if isinstance(event, Metric):
                 if event.t is not None:
                     event.t = absolute_time(event.t, self._run_started)
-                metrics.append(SequencedMetric(at, event))
+                metrics.append(SequencedMetric(line_seq, event))
         return metrics
 
     def steps_of(self, episode: EpisodeState, first: int, last: int) -> list[StepRecord]:
@@ -95,7 +95,7 @@ class LineReader:
         return steps
 
     def iter_steps_of(self, episode: EpisodeState, first: int, last: int) -> Iterator[StepRecord]:
-        """Iterate over the same steps in order of arrival, without holding all in memory."""
+        """Iterate over the same steps in order of arrival, without loading all into memory."""
         for line in self._lines_of(episode, first, last):
             for step in self._steps_on(line, first, last):
                 if first <= step.step <= last:
@@ -154,13 +154,13 @@ class LineReader:
 
     def _lines_after(self, table: str, seq: int, limit: int) -> Iterator[tuple[int, bytes]]:
         for chunk in self.chunks_after(table, seq, limit):
-            for at, line in enumerate(decompress_lines(chunk.data), chunk.first_seq):
-                if at > seq:
-                    yield at, line
+            for line_seq, line in enumerate(decompress_lines(chunk.data), chunk.first_seq):
+                if line_seq > seq:
+                    yield line_seq, line
 
 
 def _select_range(lines: list[bytes], first: int, last: int) -> list[bytes]:
-    """Select the lines, which are in order, that contain the steps `first` to `last`."""
+    """Select the lines with the steps `first` to `last`; `lines` must be in order."""
     start = bisect_right(lines, first, key=_first_step_on)
     end = bisect_right(lines, last, lo=start, key=_first_step_on)
     return lines[max(start - 1, 0) : end]

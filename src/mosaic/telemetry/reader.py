@@ -1,7 +1,7 @@
 """TelemetryReader: reads the store of a run. Never blocks the writer.
 
 History and live views read the same way: by episode and step, or from a cursor. A cursor is the
-`seq` of the last line that was read (-1 for none); reading from it returns what arrived since.
+`seq` of the last line that was read (-1 for none); reading from it returns the lines after it.
 """
 
 import os
@@ -19,7 +19,7 @@ from mosaic.contract.regular_files import regular_size
 from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.curve_reader import Axis, CurveReader, SampledCurve, SeriesInfo
-from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_of_row
+from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_from_row
 from mosaic.telemetry.errors import RETRYABLE_ERRORS, fault_from_error
 from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
 from mosaic.telemetry.recordings import RecordingReader
@@ -119,7 +119,7 @@ class TelemetryReader:
         self, first: int = 0, limit: int = _ROWS_PER_CALL, last: int = _MAX_STEP
     ) -> list[EpisodeRollup]:
         """Return the episodes from number `first` to `last`, in order."""
-        return rollups_of(
+        return select_rollups(
             self.connection,
             "WHERE ordinal BETWEEN ? AND ? ORDER BY ordinal LIMIT ?",
             first,
@@ -129,7 +129,7 @@ class TelemetryReader:
 
     def episodes_after(self, revision: int, limit: int = _ROWS_PER_CALL) -> list[EpisodeRollup]:
         """Return the episodes that changed after `revision`, in order of change."""
-        return rollups_of(
+        return select_rollups(
             self.connection, "WHERE revision > ? ORDER BY revision LIMIT ?", revision, limit
         )
 
@@ -151,7 +151,7 @@ class TelemetryReader:
         episode = self._episode(ordinal)
         if episode is None:
             return None
-        # Of a running episode, only the steps that its state counts.
+        # For a running episode, read only the steps that its state counts.
         steps = self._lines.iter_steps_of(episode[0], 0, episode[0].steps - 1)
         return self._recordings.recording(*episode, steps)
 
@@ -237,17 +237,19 @@ class TelemetryReader:
         ).fetchone()
         if row is None:
             return None
-        state = state_of_row(tuple(row[1:]))
+        state = state_from_row(tuple(row[1:]))
         return state, _rollup(row[0], state)
 
 
-def rollups_of(connection: sqlite3.Connection, which: str, *values: float) -> list[EpisodeRollup]:
-    """Return the episodes that `which` (WHERE … ORDER BY …) selects."""
+def select_rollups(
+    connection: sqlite3.Connection, clauses: str, *values: float
+) -> list[EpisodeRollup]:
+    """Return the episodes that `clauses` (WHERE … ORDER BY …) select."""
     rows = connection.execute(
-        f"SELECT revision, {STATE_COLUMNS} FROM episode {which}",  # noqa: S608 - our SQL
+        f"SELECT revision, {STATE_COLUMNS} FROM episode {clauses}",  # noqa: S608 - our SQL
         values,
     )
-    return [_rollup(revision, state_of_row(tuple(row))) for revision, *row in rows]
+    return [_rollup(revision, state_from_row(tuple(row))) for revision, *row in rows]
 
 
 def _empty_store_error(run: RunDirectory) -> UserError:

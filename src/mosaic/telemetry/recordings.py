@@ -20,7 +20,7 @@ from mosaic.contract.events import (
 from mosaic.telemetry.episodes import EpisodeState
 
 _MAX_ENVIRONMENT_LINES = 10_000
-"""A run creates one environment per sub-environment, a few times; older lines are not searched."""
+"""Only the newest lines are searched; a run writes a few per sub-environment."""
 
 
 class _Origin(NamedTuple):
@@ -83,11 +83,11 @@ class RecordingReader:
         start = _decode_or_none(self._line(state.start_event))
         if start is None:
             start = _decode_or_none(self._line(state.end_event))
-        made = _decode_or_none(environment)
+        env_event = _decode_or_none(environment)
         config = _decode_or_none(self._newest_line("config"))
         return _Origin(
             start if isinstance(start, (EpisodeStart, EpisodeEnd)) else None,
-            made if isinstance(made, EnvironmentEvent) else None,
+            env_event if isinstance(env_event, EnvironmentEvent) else None,
             config if isinstance(config, ConfigEvent) else None,
         )
 
@@ -134,14 +134,14 @@ class RecordingReader:
 
 def _environment_args(origin: _Origin) -> tuple[str, dict[str, Any], int | None, dict[str, Any]]:
     """Return id, kwargs, step limit and packages; the episode's own kwargs take precedence."""
-    made, config = origin.environment, origin.config
-    own = origin.start.env_kwargs if origin.start else None
-    env_kwargs = (made and made.env_kwargs) or (config and config.env_kwargs) or {}
+    env, config = origin.environment, origin.config
+    episode_kwargs = origin.start.env_kwargs if origin.start else None
+    env_kwargs = (env and env.env_kwargs) or (config and config.env_kwargs) or {}
     return (
-        made.env_id if made else config.env_id if config else "",
-        env_kwargs if own is None else own,
-        made.max_episode_steps if made else None,
-        (made and made.packages) or (config and config.packages) or {},
+        env.env_id if env else config.env_id if config else "",
+        env_kwargs if episode_kwargs is None else episode_kwargs,
+        env.max_episode_steps if env else None,
+        (env and env.packages) or (config and config.packages) or {},
     )
 
 

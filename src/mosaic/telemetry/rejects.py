@@ -1,7 +1,7 @@
 """`rejects.jsonl`: every line that failed to parse, with its offset in the spool.
 
 The file is not part of the store's transaction. The store records the length of the file at the
-last commit, and what an interrupted transaction wrote beyond that is truncated, so that each
+last commit. Data that an interrupted transaction wrote after that is truncated, so that each
 rejected line is in the file exactly once.
 """
 

@@ -55,7 +55,7 @@ class IngestStatus(msgspec.Struct, frozen=True):
     spool_problem: str = ""
     """What happened to the spool; the lines that were stored are not affected."""
     store_problem: str = ""
-    """Why the store takes more space than it should."""
+    """Why the store uses more disk space than it should."""
 
     @property
     def is_behind(self) -> bool:
@@ -72,9 +72,9 @@ class _OpenStore:
         self.connection = database.open_for_writing(run.store)
         try:
             self._file = run.store.lstat()
-            self.tally = counters.Counters(self.connection)
-            self.ingester = LineIngester(run, self.connection, self.tally)
-            self.spool = SpoolReader(run, self.tally[counters.OFFSET])
+            self.counts = counters.Counters(self.connection)
+            self.ingester = LineIngester(run, self.connection, self.counts)
+            self.spool = SpoolReader(run, self.counts[counters.OFFSET])
         except BaseException:
             self.connection.close()
             raise
@@ -88,8 +88,8 @@ class _OpenStore:
         else:
             self.ingester.ingest_oversize(piece, self.spool)
         self.ingester.flush()
-        self.tally[counters.OFFSET] = piece.end
-        self.tally.flush()
+        self.counts[counters.OFFSET] = piece.end
+        self.counts.flush()
         self.connection.execute("COMMIT")
         self.spool.advance(piece.end)
 
@@ -107,7 +107,7 @@ class _OpenStore:
 
     def _require_single_writer(self) -> None:
         committed = counters.read_counters(self.connection).get(counters.OFFSET, 0)
-        if committed != self.tally[counters.OFFSET]:
+        if committed != self.counts[counters.OFFSET]:
             raise AnotherWriterError("another process has stored lines of this run")
 
 
@@ -145,7 +145,7 @@ class TelemetryService:
         """Commit the rest, including a last line without newline; True when all is committed.
 
         Only for a spool whose writers have exited. A spool that has lost its end, as after a power
-        failure, is accepted: what is stored stays, and there is nothing more to store.
+        failure, is accepted: the stored lines are kept, and no more lines are expected.
         """
         while self.ingest():
             pass
@@ -213,7 +213,7 @@ class TelemetryService:
         if store.spool.is_displaced and not self._spool_problem:
             self._spool_problem = _DISPLACED
             _log.warning("T206 ingest of %s: %s", self._run.run_id, _DISPLACED)
-        self._steps = store.tally[counters.STEPS]
+        self._steps = store.counts[counters.STEPS]
 
     def _checkpoint_when_due(self, store: _OpenStore, size: int) -> None:
         self._bytes_since_checkpoint += size

@@ -37,7 +37,7 @@ class OversizeLine(NamedTuple):
 
 
 class ChangedSpoolError(Exception):
-    """The part of the spool that was already read has changed."""
+    """The section of the spool that was already read has changed."""
 
     def __init__(self, size: int, offset: int) -> None:
         super().__init__(
@@ -81,7 +81,7 @@ class SpoolReader:
         if len(data) == _BLOCK_BYTES:
             return self._find_oversize_end()
         if not data:
-            self._check_place()
+            self._check_path()
         return None
 
     def read_unterminated(self) -> Block | OversizeLine | None:
@@ -110,7 +110,7 @@ class SpoolReader:
         return os.fstat(self._fd).st_size if self._fd >= 0 else regular_size(self._path)
 
     def sync(self) -> None:
-        """Make what was read durable."""
+        """Flush the file to disk."""
         if self._fd >= 0:
             os.fdatasync(self._fd)
 
@@ -132,7 +132,7 @@ class SpoolReader:
         return True
 
     def _read_stamp(self) -> tuple[SpoolStamp, int] | None:
-        """The identity of the worker's stdout, and its supervisor's pid."""
+        """Return the identity of the worker's stdout, and its supervisor's pid."""
         try:
             started = StartedRecord.read(self._run.started)
         except UserError:
@@ -166,10 +166,10 @@ class SpoolReader:
             raise ChangedSpoolError(os.fstat(self._fd).st_size, self._offset)
         return data[1:]
 
-    def _check_place(self) -> None:
+    def _check_path(self) -> None:
         """Close the file if the path now has another one, which the next read opens.
 
-        The worker's stdout stays open: whatever the path has, the worker writes to it.
+        The worker's stdout stays open, because the worker still writes to it.
         """
         try:
             is_same = os.path.samestat(os.fstat(self._fd), self._path.lstat())

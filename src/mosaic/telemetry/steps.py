@@ -37,8 +37,8 @@ class _Span:
 class _PendingSteps:
     """Consecutive steps of one agent in one episode that are not recorded in the episode yet.
 
-    Nearly all of a spool is such sequences; updating the episode once per sequence instead of once
-    per step is what makes ingest fast.
+    Most lines of a spool form such sequences. Updating the episode once per sequence, not once per
+    step, makes ingest fast.
     """
 
     __slots__ = (
