@@ -11,8 +11,7 @@ from mosaic.client.errors import TrainerError
 from mosaic.client.former_names import FORMER_NAMES, FormerName, accept_former_keywords
 from mosaic.client.results import EventLine
 from mosaic.client.sessions.actor_service import ActorService
-from mosaic.client.sessions.episode_tracker import CurrentEpisode
-from mosaic.client.sessions.session_state import SessionPhase
+from mosaic.client.sessions.session_state import CurrentEpisode, SessionPhase
 from mosaic.client.sweeps.study import Study, StudyTrial
 from mosaic.client.trainer_client import TrainerClient
 

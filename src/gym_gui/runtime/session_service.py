@@ -15,10 +15,19 @@ from PySide6.QtCore import QObject, Signal
 from gym_gui.runtime.trainer_link import LinkState, TrainerLink
 from gym_gui.runtime.ui_ticker import UiTicker
 from mosaic.client.results import Frame
-from mosaic.client.sessions.actor_descriptors import HUMAN, ActorDescriptor, is_session_worker_actor
-from mosaic.client.sessions.episode_tracker import CurrentEpisode, EpisodeLine
-from mosaic.client.sessions.session_requests import SessionRequest
-from mosaic.client.sessions.session_state import SessionPhase, SessionProblem, SessionState
+from mosaic.client.sessions.session_requests import (
+    HUMAN,
+    ActorDescriptor,
+    SessionRequest,
+    is_session_worker_actor,
+)
+from mosaic.client.sessions.session_state import (
+    CurrentEpisode,
+    EpisodeLine,
+    SessionPhase,
+    SessionProblem,
+    SessionState,
+)
 from mosaic.envs import catalog
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from mosaic.cli.render import (
     print_table,
     result_console,
 )
-from mosaic.client.sessions.actor_descriptors import SCRIPT_MODEL_TEXT, is_script_model
+from mosaic.client.sessions.session_requests import SCRIPT_MODEL_TEXT, is_script_model
 from mosaic.contract.formatting import format_count, format_size
 from mosaic.contract.layout import Home
 from mosaic.contract.storage import CheckpointRecord

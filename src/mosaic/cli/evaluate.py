@@ -29,7 +29,7 @@ from mosaic.cli.play_results import print_outcome
 from mosaic.cli.preflight import confirm_preflight, rejected_document
 from mosaic.cli.render import print_json, print_message
 from mosaic.cli.watch import print_result, watch_run
-from mosaic.client.sessions.actor_descriptors import is_script_model, script_model_error
+from mosaic.client.sessions.session_requests import is_script_model, script_model_error
 from mosaic.contract.imported_code import reusable_config
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import BundleConfig, RunConfigError, TrainRunConfig, load_run_config

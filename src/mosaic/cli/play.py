@@ -35,8 +35,13 @@ from mosaic.cli.play_results import print_outcome
 from mosaic.cli.render import print_message
 from mosaic.cli.terminal.terminal import PlayTerminal
 from mosaic.cli.watch import WatchResult, print_result, watch_run
-from mosaic.client.sessions.actor_descriptors import HUMAN, RECORDED, SCRIPTED
-from mosaic.client.sessions.session_requests import LEASE_S, SessionRequest
+from mosaic.client.sessions.session_requests import (
+    HUMAN,
+    LEASE_S,
+    RECORDED,
+    SCRIPTED,
+    SessionRequest,
+)
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
 from mosaic.contract.problems import DocumentError, closest

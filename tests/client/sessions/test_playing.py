@@ -8,10 +8,9 @@ import pytest
 
 from mosaic.client import TrainerClient
 from mosaic.client.errors import WaitTimeoutError
-from mosaic.client.sessions.episode_tracker import EpisodeLine
 from mosaic.client.sessions.session_controller import SessionController
 from mosaic.client.sessions.session_requests import SessionRequest
-from mosaic.client.sessions.session_state import SessionPhase, SessionState
+from mosaic.client.sessions.session_state import EpisodeLine, SessionPhase, SessionState
 from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
 from tests.client.sessions.conftest import until, until_running
 from tests.support.daemon import DaemonUnderTest, eventually
@@ -54,7 +53,8 @@ def test_takeover_and_release(session: SessionController, client: TrainerClient)
     until(session, lambda state: state.step and state.step.actor == "human")
     session.release()
     state = until(
-        session, lambda state: state.step and state.step.actor == "random" and state.acting
+        session,
+        lambda state: state.step and state.step.actor == "random" and state.acting == "random",
     )
     assert not state.is_taken_over
 

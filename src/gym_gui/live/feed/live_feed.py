@@ -44,10 +44,10 @@ class LiveFeed:
     def __init__(
         self, client: "TrainerClient", home: Home, run_id: str, wake: Callable[[], None]
     ) -> None:
-        from mosaic.client.sessions import frame_source  # noqa: PLC0415 - imports gRPC
+        from mosaic.client.sessions import run_follower  # noqa: PLC0415 - imports gRPC
 
         self.run_id = run_id
-        self._frames = frame_source.FrameSource(client, home, run_id)
+        self._frames = run_follower.FrameSource(client, home, run_id)
         self.agents: tuple[str, ...] = ()
         """Agents named in steps so far."""
         self._agent_decoder = msgspec.json.Decoder(_AgentField)

@@ -18,9 +18,8 @@ from mosaic.cli.terminal.screen import PlayStatus, Viewport, help_lines, play_li
 from mosaic.cli.terminal.terminal import PlayTerminal
 from mosaic.cli.watch import RunView, WatchResult
 from mosaic.client.errors import WaitTimeoutError
-from mosaic.client.sessions.actor_descriptors import HUMAN
 from mosaic.client.sessions.session_controller import SessionController
-from mosaic.client.sessions.session_requests import SessionRequest
+from mosaic.client.sessions.session_requests import HUMAN, SessionRequest
 from mosaic.client.sessions.session_state import SessionPhase, SessionState
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home

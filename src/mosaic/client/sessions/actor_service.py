@@ -12,19 +12,17 @@ import msgspec
 
 from mosaic.client.errors import TrainerError
 from mosaic.client.former_names import FormerName
-from mosaic.client.sessions.actor_descriptors import (
+from mosaic.client.sessions.session_requests import (
     HUMAN,
     RECORDED,
-    ActorDescriptor,
-    is_script_model,
-    is_session_worker_actor,
-    script_model_error,
-)
-from mosaic.client.sessions.session_requests import (
     SESSION_WORKER,
     ActorBinding,
+    ActorDescriptor,
     SessionRequest,
+    is_script_model,
+    is_session_worker_actor,
     make_run_config,
+    script_model_error,
 )
 from mosaic.client.trainer_client import TrainerClient
 from mosaic.contract.descriptor import Environments, WorkerDescriptor, decode_descriptor

@@ -1,13 +1,77 @@
-"""SessionRequest: the parameters of a session, and the run configuration made from it."""
+"""SessionRequest: the parameters of a session, and the run configuration made from it.
+
+Also the actors that a request can name: `ActorDescriptor`, and which checkpoints can act.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
+
+from mosaic.contract.descriptor import Environments
+from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import StepDetail, TrainRunConfig, load_run_config
+from mosaic.contract.storage import CheckpointRecord
 
 SESSION_WORKER = "session_worker"
 LEASE_S = 30.0
+
+HUMAN = "human"
+RANDOM = "random"
+SCRIPTED = "scripted"
+RECORDED = "recorded"
+
+_SESSION_ACTORS = (HUMAN, RANDOM, SCRIPTED, RECORDED)
+
+SCRIPT_MODEL = "C251"
+"""A model that was saved by a script cannot be played or evaluated: only the script can load it."""
+SCRIPT_MODEL_TEXT = "This model was saved by a script; only the script can load it."
+_SCRIPT_MODEL_REMEDY = "Train with one of the worker's algorithms to play and evaluate the policy."
+
+
+class ActorDescriptor(msgspec.Struct, kw_only=True, frozen=True):
+    """Identity, capabilities, supported environments and availability of an actor."""
+
+    id: str
+    label: str
+    description: str = ""
+    capabilities: tuple[str, ...] = ()
+    """For example `takeover`, `learns`, `loads policies`."""
+    environments: Environments = Environments(any=True)
+    source: Literal["builtin", "worker", "checkpoint"]
+    worker: str
+    """The worker in whose process the actor runs."""
+    algo: str = ""
+    checkpoint_id: str = ""
+    """The saved policy that the actor uses."""
+    is_available: bool = True
+    problem: str = ""
+    """Why the actor is not available, in general or in this environment."""
+    remedy: str = ""
+
+
+def is_session_worker_actor(actor: str) -> bool:
+    """Return whether the session worker itself provides the actor."""
+    return actor.partition(":")[0] in _SESSION_ACTORS
+
+
+def is_script_model(checkpoint: CheckpointRecord) -> bool:
+    """Return whether a script saved the checkpoint, so that no worker can load it.
+
+    A run that trained without an algorithm ran a script.
+    """
+    try:
+        meta = msgspec.json.decode(checkpoint.meta_json)
+    except msgspec.MsgspecError:
+        meta = {}
+    is_declared = isinstance(meta, dict) and meta.get("source") == "script"
+    return is_declared or (checkpoint.source == "run" and not checkpoint.algo)
+
+
+def script_model_error() -> UserError:
+    """Return the error for playing or evaluating a script's model."""
+    return UserError(SCRIPT_MODEL_TEXT, remedy=_SCRIPT_MODEL_REMEDY, code=SCRIPT_MODEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mosaic.client.sessions.session_thread import MAX_QUEUED_ACTIONS, SessionThread
+from mosaic.client.sessions.session_controller import MAX_QUEUED_ACTIONS, SessionThread
 from tests.support.daemon import eventually
 
 

@@ -1,6 +1,6 @@
 """EpisodeTracker: the current episode, whichever stream lags behind."""
 
-from mosaic.client.sessions.episode_tracker import EpisodeTracker
+from mosaic.client.sessions.session_state import EpisodeTracker
 from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord
 
 
