@@ -96,7 +96,12 @@ def run_suite(
     done = subprocess.run(
         [sys.executable, *command, "-p", "no:faulthandler"],
         cwd=folder,
-        env={**inherited, "PYTHONPATH": f"{repository / 'setup'}:{repository}"},
+        env={
+            **inherited,
+            "PYTHONPATH": f"{repository / 'setup'}:{repository}",
+            # Otherwise it deletes the temporary directories of older runs, for minutes.
+            "PYTEST_DEBUG_TEMPROOT": str(folder),
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

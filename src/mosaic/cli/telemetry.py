@@ -273,16 +273,21 @@ def _find_agent(
 def rejects(home: Home, first: int, count: int, as_json: bool) -> None:
     """List lines that failed to parse, with their offset in the spool."""
     with _open_store(home) as (run_id, reader):
-        records = list(islice(reader.rejects(), first, first + count))
-    if as_json:
-        documents = [msgspec.structs.asdict(reject) for reject in records]
-        print_json({"run_id": run_id, "rejects": documents})
-        return
-    if not records:
+        records = islice(reader.rejects(), first, first + count)
+        if as_json:
+            documents = [msgspec.structs.asdict(reject) for reject in records]
+            print_json({"run_id": run_id, "rejects": documents})
+            return
+        rows = [  # of each record, which may have megabytes, only the beginning is kept
+            (
+                f"{reject.offset:,}",
+                f"{reject.bytes:,}",
+                reject.kind,
+                _to_short_text(reject.text and reject.text[:_MAX_CELL_CHARACTERS]),
+            )
+            for reject in records
+        ]
+    if not rows:
         print_message("Every line was parsed.")
         return
-    rows = [
-        (f"{reject.offset:,}", f"{reject.bytes:,}", reject.kind, _to_short_text(reject.text))
-        for reject in records
-    ]
     print_table(("OFFSET", "BYTES", "KIND", "LINE"), rows, right=("OFFSET", "BYTES"), cut=("LINE",))

@@ -3,6 +3,7 @@
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Sequence
 from itertools import count, repeat
 from pathlib import Path
@@ -42,6 +43,7 @@ _STEP_TYPE = counters.TYPE_PREFIX + tag_of(StepRecord)
 _END_TYPE = counters.TYPE_PREFIX + tag_of(EpisodeEnd)
 _EPISODE_BOUNDS = (EpisodeStart, EpisodeEnd)
 _PATH_FIELDS = {Artifact: ("path",), LegacyArtifacts: ("video", "tensorboard")}
+MAX_BLOCK_S = 0.1
 _NUMBER_CHARACTERS = b"0123456789-.,"
 
 
@@ -50,6 +52,7 @@ class LineIngester:
 
     def __init__(self, run: RunDirectory, connection: sqlite3.Connection, counts: Counters) -> None:
         self._run = run
+        self._real_directory = os.path.realpath(run.path)
         self._counts = counts
         self._episodes = EpisodeIndex(connection, counts)
         self._steps = StepWriter(connection, self._episodes)
@@ -57,8 +60,14 @@ class LineIngester:
         self._events = _EventTableWriter(connection)
         self._rejects = RejectsWriter(run.rejects, counts[counters.REJECTS_BYTES])
 
-    def ingest_block(self, block: Block) -> None:
-        """Ingest complete lines or, at the end of a spool, a last line without newline."""
+    def ingest_block(self, block: Block) -> int:
+        """Ingest complete lines or, at the end of a spool, a last line without newline.
+
+        Returns the offset of the next line. After `MAX_BLOCK_S` the rest is left for the next call,
+        so that slow lines, such as paths that are compared with the file system, do not delay other
+        runs.
+        """
+        deadline = time.monotonic() + MAX_BLOCK_S
         lines = block.data.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -74,16 +83,17 @@ class LineIngester:
             self._ingest_group(position, events[start:end], group)
             position += sum(map(len, group)) + len(group)
             start = end
-        self._counts.increment(counters.LINES, len(lines))
+            if time.monotonic() > deadline:
+                break
+        self._counts.increment(counters.LINES, start)
+        return min(position, block.end)  # the last line of a spool may have no newline
 
     def ingest_oversize(self, line: OversizeLine, spool: SpoolReader) -> None:
         """Reject a line that is longer than the protocol allows."""
         size = line.content_end - line.start
         self._counts.increment(counters.LINES)
         self._counts.increment(counters.REJECT_PREFIX + RejectKind.TOO_LONG)
-        self._rejects.add_oversize(
-            line.start, size, f"{size} bytes", spool.pieces(line.start, line.content_end)
-        )
+        self._rejects.add_oversize(line.start, size, f"{size} bytes", spool.beginning(line))
 
     def flush(self) -> None:
         """Write everything ingested so far to the transaction."""
@@ -146,7 +156,7 @@ class LineIngester:
     def _ingest_event(self, position: int, event: Event | LegacyArtifacts, line: bytes) -> None:
         if isinstance(event, (Artifact, LegacyArtifacts)):
             try:
-                line = _make_paths_relative(self._run.path, event, line)
+                line = _make_paths_relative(self._run.path, self._real_directory, event, line)
             except RejectedLineError as error:
                 _log.warning("T203 artifact rejected: %s", error.reason)
                 self._reject(position, error.kind, error.reason, line)
@@ -260,7 +270,7 @@ class _EventTableWriter:
 
 
 def _make_paths_relative(
-    run_directory: Path, event: Artifact | LegacyArtifacts, line: bytes
+    run_directory: Path, real_directory: str, event: Artifact | LegacyArtifacts, line: bytes
 ) -> bytes:
     """Rewrite the line with paths relative to the run's directory, otherwise unchanged.
 
@@ -271,7 +281,7 @@ def _make_paths_relative(
     for field in _PATH_FIELDS[type(event)]:
         path = document.get(field)
         if isinstance(path, str) and path:
-            document[field] = _make_relative(run_directory, path)
+            document[field] = _make_relative(run_directory, real_directory, path)
             changed = changed or document[field] != path
     if not changed:
         return line
@@ -280,7 +290,7 @@ def _make_paths_relative(
     return rewritten
 
 
-def _make_relative(run_directory: Path, path: str) -> str:
+def _make_relative(run_directory: Path, real_directory: str, path: str) -> str:
     if "\0" in path:
         raise RejectedLineError(RejectKind.ARTIFACT_PATH, "the path contains a NUL byte")
     root = os.path.abspath(run_directory)  # noqa: PTH100 - removes dots, keeps links
@@ -288,7 +298,7 @@ def _make_relative(run_directory: Path, path: str) -> str:
     for base, candidate in (
         (root, normalised),
         # A link inside the directory may point outside.
-        (os.path.realpath(root), os.path.realpath(normalised)),
+        (real_directory, os.path.realpath(normalised)),
     ):
         if os.path.commonpath((base, candidate)) != base:
             raise RejectedLineError(

@@ -9,6 +9,7 @@ import base64
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -16,9 +17,15 @@ from mosaic.contract.decode import RejectKind
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.regular_files import open_regular
 
+_MAX_RECORD_BYTES = 8 << 20
+"""Longer than the record of a line of 1 MiB, of which each byte may be escaped by six."""
+
 
 class RejectRecord(msgspec.Struct, omit_defaults=True):
-    """One line of the file. The line itself is `text`, or `base64` when it is not UTF-8."""
+    """One line of the file. The line itself is `text`, or `base64` when it is not UTF-8.
+
+    Of a line that is too long, `base64` is the beginning.
+    """
 
     offset: int
     bytes: int
@@ -46,18 +53,11 @@ class RejectsWriter:
             record.base64 = base64.b64encode(line).decode("ascii")
         self._pending.append(msgspec.json.encode(record) + b"\n")
 
-    def add_oversize(self, offset: int, size: int, reason: str, pieces: Iterator[bytes]) -> None:
-        """Add a line of any length, in pieces."""
-        self.flush()
-        header = msgspec.json.encode(RejectRecord(offset, size, RejectKind.TOO_LONG, reason))
-        self._write(header[:-1] + b',"base64":"')
-        pending = b""
-        for piece in pieces:
-            pending += piece
-            complete = len(pending) - len(pending) % 3
-            self._write(base64.b64encode(pending[:complete]))
-            pending = pending[complete:]
-        self._write(base64.b64encode(pending) + b'"}\n')
+    def add_oversize(self, offset: int, size: int, reason: str, beginning: bytes) -> None:
+        """Add the beginning of a line of any length. The rest is only in the spool."""
+        record = RejectRecord(offset, size, RejectKind.TOO_LONG, reason)
+        record.base64 = base64.b64encode(beginning).decode("ascii")
+        self._pending.append(msgspec.json.encode(record) + b"\n")
 
     def flush(self) -> None:
         """Write added lines to the file, before the store commits `length`."""
@@ -98,14 +98,33 @@ def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:
         return
     with open(fd, "rb") as file:  # noqa: PTH123 - opened by descriptor
         position = 0
-        for line in file:
+        while line := file.readline(_MAX_RECORD_BYTES):
             position += len(line)
+            if len(line) == _MAX_RECORD_BYTES and not line.endswith(b"\n"):
+                position += _skip_line(file)
+                line = _without_content(line)
             if position > length:
                 return
             try:
                 yield msgspec.json.decode(line, type=RejectRecord)
             except msgspec.DecodeError:
                 continue  # a partial line after a power failure
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Read the rest of a line that an earlier version wrote completely; returns its length."""
+    size = 0
+    while part := file.readline(_MAX_RECORD_BYTES):
+        size += len(part)
+        if part.endswith(b"\n"):
+            break
+    return size
+
+
+def _without_content(beginning: bytes) -> bytes:
+    """Return the record without its `base64`, from the beginning of its line."""
+    header, _, _ = beginning.partition(b',"base64":')
+    return header + b"}"
 
 
 prebuild_decoders(RejectRecord)

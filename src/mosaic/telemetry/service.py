@@ -28,7 +28,7 @@ from mosaic.telemetry.errors import (
     fault_from_error,
 )
 from mosaic.telemetry.line_ingester import LineIngester
-from mosaic.telemetry.spool import Block, OversizeLine, SpoolReader
+from mosaic.telemetry.spool import Block, OversizeLine, Piece, ScannedPart, SpoolReader
 
 _log = logging.getLogger(__name__)
 
@@ -79,19 +79,21 @@ class _OpenStore:
             self.connection.close()
             raise
 
-    def commit(self, piece: Block | OversizeLine) -> None:
-        """Commit one piece of the spool: its rows and its end offset."""
+    def commit(self, piece: Block | OversizeLine) -> int:
+        """Commit rows of one piece of the spool and their end offset, which is returned."""
         self.connection.execute("BEGIN IMMEDIATE")
         self._require_single_writer()
+        end = piece.end
         if isinstance(piece, Block):
-            self.ingester.ingest_block(piece)
+            end = self.ingester.ingest_block(piece)
         else:
             self.ingester.ingest_oversize(piece, self.spool)
         self.ingester.flush()
-        self.counts[counters.OFFSET] = piece.end
+        self.counts[counters.OFFSET] = end
         self.counts.flush()
         self.connection.execute("COMMIT")
-        self.spool.advance(piece.end)
+        self.spool.advance(end)
+        return end
 
     def is_in_place(self, path: Path) -> bool:
         """Return whether the open file is still the one at `path`."""
@@ -119,6 +121,8 @@ class TelemetryService:
         self._clock = clock
         self._store: _OpenStore | None = None
         self._fault: IngestFault | None = None
+        self.has_more = False
+        """Whether the last call of `ingest` left complete lines for the next one."""
         self._retry_at = 0.0
         self._retry_delay_s = _MIN_RETRY_S
         self._bytes_since_checkpoint = 0
@@ -137,7 +141,8 @@ class TelemetryService:
     def ingest(self) -> int:
         """Commit the next piece of the spool, at most about 1 MiB; returns its size in bytes.
 
-        0 means that there is no complete line, or that there is a fault (see `status`).
+        0 means that there is no complete line, or that there is a fault (see `status`). Bounded
+        work: of a line of any length, at most a part is searched for its end, and counts too.
         """
         return self._ingest_piece(lambda store: store.spool.read())
 
@@ -180,25 +185,32 @@ class TelemetryService:
         self._store.close()
         self._store = None
 
-    def _ingest_piece(self, read: Callable[[_OpenStore], Block | OversizeLine | None]) -> int:
+    def _ingest_piece(self, read: Callable[[_OpenStore], Piece | None]) -> int:
         """Read and commit one piece; system errors become a fault. Returns the size in bytes."""
         if self._fault is not None and self._clock() < self._retry_at:
             return 0
+        size = 0
+        self.has_more = False
         try:
             store = self._open_store()
             self._update_progress(store)
             piece = read(store)
-            if piece is not None:
-                store.commit(piece)
+            if isinstance(piece, ScannedPart):
+                size = piece.end - piece.start
+                self.has_more = True
+            elif piece is not None:
+                end = store.commit(piece)
+                size = end - piece.start
+                self.has_more = end < piece.end or (isinstance(piece, Block) and piece.has_more)
                 self._update_progress(store)
-                self._checkpoint_when_due(store, piece.end - piece.start)
+                self._checkpoint_when_due(store, size)
         except PROGRAMMING_ERRORS:
             raise
         except RETRYABLE_ERRORS as error:
             self._set_fault(error)
             return 0
         self._clear_fault()
-        return piece.end - piece.start if piece is not None else 0
+        return size
 
     def _open_store(self) -> _OpenStore:
         if self._store is not None and not self._store.is_in_place(self._run.store):

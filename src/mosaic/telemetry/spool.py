@@ -1,7 +1,6 @@
 """Reads complete lines from a spool while the worker writes it."""
 
 import os
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from mosaic.contract.errors import UserError
@@ -11,6 +10,10 @@ from mosaic.contract.process_records import SpoolStamp, StartedRecord
 from mosaic.contract.regular_files import open_regular, regular_size
 
 _BLOCK_BYTES = MAX_LINE_BYTES + 1  # a line of the maximum length and its newline
+MAX_BLOCK_LINES = 8192
+"""So that a spool of tiny lines is not one long transaction."""
+SCAN_BYTES = 64 << 20
+"""How much of an oversize line one read searches for its end."""
 
 
 class Block(NamedTuple):
@@ -18,6 +21,8 @@ class Block(NamedTuple):
 
     start: int
     data: bytes
+    has_more: bool = False
+    """Whether the next complete line was read too, but is left for the next block."""
 
     @property
     def end(self) -> int:
@@ -34,6 +39,16 @@ class OversizeLine(NamedTuple):
     @property
     def content_end(self) -> int:
         return self.end - self.newline
+
+
+class ScannedPart(NamedTuple):
+    """Part of an oversize line that was searched for its end. There is more to search."""
+
+    start: int
+    end: int
+
+
+Piece = Block | OversizeLine | ScannedPart
 
 
 class ChangedSpoolError(Exception):
@@ -70,14 +85,14 @@ class SpoolReader:
         """Start of the next unread line."""
         return self._offset
 
-    def read(self) -> Block | OversizeLine | None:
+    def read(self) -> Piece | None:
         """Read complete lines or an oversize line at the offset; None when there is none yet."""
         if not self._open():
             return None
         data = self._read_at_offset()
-        end = data.rfind(b"\n") + 1
+        end = _end_of_lines(data)
         if end:
-            return Block(self._offset, data[:end])
+            return Block(self._offset, data[:end], has_more=b"\n" in data[end:])
         if len(data) == _BLOCK_BYTES:
             return self._find_oversize_end()
         if not data:
@@ -95,10 +110,9 @@ class SpoolReader:
             return OversizeLine(self._offset, os.fstat(self._fd).st_size, newline=0)
         return Block(self._offset, data)
 
-    def pieces(self, start: int, end: int) -> Iterator[bytes]:
-        """Iterate over the bytes from `start` to `end` in blocks."""
-        for position in range(start, end, _BLOCK_BYTES):
-            yield os.pread(self._fd, min(_BLOCK_BYTES, end - position), position)
+    def beginning(self, line: OversizeLine) -> bytes:
+        """Read as much of the line as a valid one may have."""
+        return os.pread(self._fd, min(MAX_LINE_BYTES, line.content_end - line.start), line.start)
 
     def advance(self, offset: int) -> None:
         """Continue at `offset`; everything before it is committed."""
@@ -182,10 +196,20 @@ class SpoolReader:
         else:
             self.close()
 
-    def _find_oversize_end(self) -> OversizeLine | None:
+    def _find_oversize_end(self) -> OversizeLine | ScannedPart | None:
+        start = self._scanned
         while piece := os.pread(self._fd, _BLOCK_BYTES, self._scanned):
             newline = piece.find(b"\n")
             if newline >= 0:
                 return OversizeLine(self._offset, self._scanned + newline + 1)
             self._scanned += len(piece)
+            if self._scanned - start >= SCAN_BYTES:
+                return ScannedPart(start, self._scanned)
         return None
+
+
+def _end_of_lines(data: bytes) -> int:
+    """Return the end of the complete lines, at most `MAX_BLOCK_LINES` of them; 0 for none."""
+    if data.count(b"\n") <= MAX_BLOCK_LINES:
+        return data.rfind(b"\n") + 1
+    return len(data) - len(data.split(b"\n", MAX_BLOCK_LINES)[-1])

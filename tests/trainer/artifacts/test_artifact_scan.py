@@ -5,6 +5,7 @@ import os
 import socket
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,6 +23,7 @@ from mosaic.contract.manifest import (
 )
 from mosaic.trainer.artifacts import artifact_scan
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
+from mosaic.trainer.artifacts.run_tree import MAX_DEPTH
 from tests.trainer.artifacts.conftest import put
 
 
@@ -306,6 +308,19 @@ def test_long_names_and_metadata_never_outgrow_the_manifest(run: RunDirectory) -
     assert 0 < len(manifest.checkpoints) < 2000
     assert manifest.checkpoints[-1].meta["not_listed"] == 2000 - len(manifest.checkpoints)
     assert len(encode_manifest(manifest)) < MAX_MANIFEST_BYTES
+
+
+def test_a_chain_of_hundreds_of_folders_costs_no_more_than_a_few(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time to resolve their paths would grow with the cube of the depth."""
+    put(run, "checkpoints/a/near.pt")
+    put(run, "checkpoints/" + "a/" * 500 + "far.pt")
+    scandir = Mock(wraps=os.scandir)
+    monkeypatch.setattr(os, "scandir", scandir)
+    announced = Artifact(kind="checkpoint", path="checkpoints/" + "a/" * 499)
+    assert paths(scan_artifacts(run, [announced]).checkpoints) == ["checkpoints/a/near.pt"]
+    assert scandir.call_count <= MAX_DEPTH + 10
 
 
 def test_files_that_disappear_during_the_scan(

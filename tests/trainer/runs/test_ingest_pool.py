@@ -6,6 +6,7 @@ from pathlib import Path
 from mosaic.contract.ids import new_ulid
 from mosaic.contract.layout import Home, RunDirectory
 from mosaic.telemetry.reader import TelemetryReader
+from mosaic.telemetry.spool import MAX_BLOCK_LINES, SCAN_BYTES
 from mosaic.trainer.runs.ingest_pool import IngestPool
 
 LINE = (
@@ -50,6 +51,32 @@ def test_every_run_is_stored_to_its_last_line(tmp_path: Path) -> None:
         assert committed == {run.run_id for run in runs}
     finally:
         pool.close()
+
+
+def test_a_run_with_a_huge_backlog_does_not_delay_another(tmp_path: Path) -> None:
+    """Other runs are stored between the pieces of the backlog, even on one thread."""
+    tiny_lines, long_line, normal = (_run(tmp_path) for _ in range(3))
+    tiny_lines.spool.write_bytes(b"x\n" * (20 * MAX_BLOCK_LINES))
+    with long_line.spool.open("wb") as spool:
+        spool.truncate(4 * SCAN_BYTES)  # a hole takes no space
+    _write(normal, 0, 10)
+    commits: list[str] = []
+    pool = IngestPool(commits.append, threads=1)
+
+    async def scenario() -> None:
+        runs = (tiny_lines, long_line, normal)
+        for run in runs:
+            pool.follow(run)
+        assert all(await asyncio.gather(*(pool.finish(run, 60) for run in runs)))
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        pool.close()
+    assert _steps(normal) == 10
+    assert commits.count(tiny_lines.run_id) >= 20
+    # The first two can start before the others are followed.
+    assert commits.index(normal.run_id) <= 4
 
 
 def test_a_fault_is_reported_and_overcome(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ _log = logging.getLogger(__name__)
 
 MAX_ENTRIES = 200_000
 """Limit of one scan, so that a worker with more files does not slow down the daemon."""
-_MAX_DEPTH = 24
+MAX_DEPTH = 24
+"""Folders below this depth are ignored: resolving a path of thousands of folders takes seconds."""
 _TEMPORARY_ENDINGS = (".tmp", ".part", ".partial", ".swp", "~")
 
 
@@ -89,13 +90,12 @@ class RunTree:
             pass  # removed or replaced
         return listing
 
-    def walk(self, folder: str, depth: int = 0) -> Iterator[ScannedFile]:
+    def walk(self, folder: str) -> Iterator[ScannedFile]:
         """All files below `folder`; links to folders are not followed."""
         files, folders = self.listing(folder)
         yield from files
-        if depth < _MAX_DEPTH:
-            for inner in folders:
-                yield from self.walk(inner, depth + 1)
+        for inner in folders:
+            yield from self.walk(inner)
 
     def find(self, path: str) -> ScannedFile | None:
         """The regular file at `path`; links inside the run's directory are followed."""
@@ -104,6 +104,8 @@ class RunTree:
 
     def is_folder(self, path: str) -> bool:
         """Whether `path` is a folder, reached without a link."""
+        if path.count("/") >= MAX_DEPTH:
+            return False
         full = self.full(path)
         try:
             return os.path.realpath(full) == os.path.normpath(full) and stat.S_ISDIR(
@@ -138,6 +140,8 @@ class RunTree:
             return  # removed since it was listed
 
     def _stat(self, path: str) -> os.stat_result | None:
+        if path.count("/") >= MAX_DEPTH:
+            return None
         full = self.full(path)
         try:
             os.lstat(full)  # a cheap check: most often it does not exist

@@ -181,7 +181,7 @@ class IngestPool:
         followed.status = followed.service.status()
         if ingested:
             self._on_commit(followed.run.run_id)
-            if ingested >= _LARGE_INGEST_BYTES or was_ending:
+            if ingested >= _LARGE_INGEST_BYTES or followed.service.has_more or was_ending:
                 return 0.0
             cost_s = (time.monotonic() - start) * len(self._followed) * _IDLE_FACTOR
             followed.pause_s = min(max(_BUSY_PAUSE_S, cost_s), _MAX_PAUSE_S)
