@@ -32,11 +32,11 @@ def model(tmp_path: Path, ticker: UiTicker) -> Iterator[LogModel]:
 
 def log_lines(qtbot: QtBot, model: LogModel, *lines: str) -> None:
     """Log lines and wait for them. `!` starts an error, `?` a warning."""
-    before = model.total
+    before = model.stored_count
     for line in lines:
         level = {"!": logging.ERROR, "?": logging.WARNING}.get(line[0], logging.INFO)
         _log.log(level, "%s", line.lstrip("!?"))
-    qtbot.waitUntil(lambda: model.total == before + len(lines), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: model.stored_count == before + len(lines), timeout=TIMEOUT_MS)
 
 
 def messages(model: LogModel) -> list[str]:
@@ -81,12 +81,13 @@ def test_oldest_lines_are_dropped_and_counted(qtbot: QtBot, model: LogModel) -> 
 
     thread = threading.Thread(target=log_many)
     thread.start()
-    qtbot.waitUntil(lambda: model.total + model.dropped_count == 4_500, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: model.total == 4_500, timeout=TIMEOUT_MS)
     thread.join()
-    assert model.total <= 3_000
-    assert model.rowCount() == model.total
+    assert model.stored_count <= 3_000
+    assert model.rowCount() == model.stored_count
+    assert model.dropped_count == 4_500 - model.stored_count
     assert model.record(model.rowCount() - 1).message == "line 4499"
-    assert model.dropped_text.startswith(f"{4_500 - model.total:,} older lines are in ")
+    assert model.dropped_text.startswith(f"{4_500 - model.stored_count:,} older lines are in ")
 
 
 def test_clear_restore_and_copy_with_context(qtbot: QtBot, model: LogModel) -> None:

@@ -45,10 +45,10 @@ def view(model: LogModel, theme: ThemeModel, qtbot: QtBot) -> LogView:
 
 
 def log_lines(qtbot: QtBot, model: LogModel, count: int, text: str) -> None:
-    before = model.total
+    before = model.stored_count
     for number in range(count):
         _log.warning("T100 %s %d", text, number)
-    qtbot.waitUntil(lambda: model.total == before + count, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: model.stored_count == before + count, timeout=TIMEOUT_MS)
 
 
 def test_table_follows_new_lines_until_scrolled_up(

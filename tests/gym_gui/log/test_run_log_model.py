@@ -64,8 +64,10 @@ def test_oldest_lines_are_dropped(
     runs.close()
     assert model.join(10)
     assert runs.join(10)
-    assert model.total == model.rowCount()
-    assert model.dropped_count == _LINES + 1 - model.rowCount() > 0
+    assert model.total == _LINES + 1
+    assert model.stored_count == model.rowCount()
+    assert model.dropped_count == model.total - model.rowCount() > 0
+    assert model.is_truncated
     assert model.dropped_text.endswith("older lines are in the run's worker.log")
     assert len(model.text_of(range(model.rowCount()))) < 2 * _MAX_CHARACTERS
     assert model.record(model.rowCount() - 1).message == "the end"

@@ -131,3 +131,43 @@ def test_all_lines_are_copied_without_a_selection(
     qtbot.waitUntil(lambda: model.is_finished and model.rowCount() == 2, timeout=TIMEOUT_MS)
     view.copy()
     assert QGuiApplication.clipboard().text() == "first\nT100 second"
+
+
+def test_truncated_log(
+    view: RunLogView,
+    model: RunLogModel,
+    daemon: DaemonUnderTest,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The status line has the number of all lines, and says where the older ones are."""
+    run_id = daemon.submit(steps=10)
+    daemon.until(run_id)
+    with daemon.run(run_id).worker_log.open("w") as log:
+        log.writelines(f"line {number}\n" for number in range(3_000))
+    model.show(run_id)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
+    assert not model.is_truncated
+    assert view._status.text() == "3,000 lines"
+
+    model.show("")
+    model.max_records = 2_000
+    model.show(run_id)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
+    rows = model.rowCount()
+    assert model.is_truncated
+    assert (model.total, model.dropped_count) == (3_000, 3_000 - rows)
+    assert 0 < rows <= 2_000
+    assert view._status.text() == (
+        f"{rows:,} of 3,000 lines · {3_000 - rows:,} older lines are in the run's worker.log"
+    )
+
+    model.show("")
+    model.max_records = 20_000
+    for module in ("gym_gui.log.feed", "gym_gui.log.model.log_models"):
+        monkeypatch.setattr(f"{module}.RUN_TAIL_LINES", 500)
+    model.show(run_id)
+    qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
+    assert model.is_truncated
+    assert (model.total, model.dropped_count) == (500, 0)
+    assert view._status.text() == "500 lines · earlier lines may be in worker.log"

@@ -95,8 +95,8 @@ class RunLogModel(LogTableModel):
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the log may have lines before the first one that was read."""
-        return self.total + self.dropped_count >= RUN_TAIL_LINES
+        """Whether the log may have lines before the first stored one."""
+        return self.dropped_count > 0 or self.total >= RUN_TAIL_LINES
 
     @property
     def log_file(self) -> Path | None:

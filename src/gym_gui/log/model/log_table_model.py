@@ -159,8 +159,14 @@ class LogTableModel(QAbstractTableModel):
         return frozenset()
 
     @property
-    def total(self) -> int:
+    def stored_count(self) -> int:
+        """Number of stored lines, including filtered and cleared ones."""
         return len(self._records)
+
+    @property
+    def total(self) -> int:
+        """Number of all lines that were read, including dropped ones."""
+        return self.stored_count + self.dropped_count
 
     @property
     def components(self) -> list[str]:

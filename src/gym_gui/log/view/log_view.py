@@ -236,7 +236,7 @@ class LogPanel(QWidget):
             self._stack.setCurrentWidget(self._split)
             return
         self._stack.setCurrentWidget(self._empty)
-        if self._model.total:
+        if self._model.stored_count:
             self._empty.show_message(
                 "No lines to show", "All lines are filtered or cleared.", "Show all"
             )
