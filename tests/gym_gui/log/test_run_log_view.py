@@ -147,7 +147,7 @@ def test_truncated_log(
         log.writelines(f"line {number}\n" for number in range(3_000))
     model.show(run_id)
     qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
-    assert not model.is_truncated
+    assert (model.total, model.is_truncated) == (3_000, False)
     assert view._status.text() == "3,000 lines"
 
     model.show("")
@@ -155,8 +155,8 @@ def test_truncated_log(
     model.show(run_id)
     qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
     rows = model.rowCount()
-    assert model.is_truncated
-    assert (model.total, model.dropped_count) == (3_000, 3_000 - rows)
+    assert (model.total, model.is_truncated) == (3_000, True)
+    assert model.dropped_count == 3_000 - rows
     assert 0 < rows <= 2_000
     assert view._status.text() == (
         f"{rows:,} of 3,000 lines · {3_000 - rows:,} older lines are in the run's worker.log"
@@ -168,6 +168,6 @@ def test_truncated_log(
         monkeypatch.setattr(f"{module}.RUN_TAIL_LINES", 500)
     model.show(run_id)
     qtbot.waitUntil(lambda: model.is_finished, timeout=TIMEOUT_MS)
-    assert model.is_truncated
-    assert (model.total, model.dropped_count) == (500, 0)
+    assert (model.total, model.is_truncated) == (500, True)
+    assert model.dropped_count == 0
     assert view._status.text() == "500 lines · earlier lines may be in worker.log"
