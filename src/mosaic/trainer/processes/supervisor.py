@@ -1,17 +1,7 @@
 """The parent of one worker: `supervisor.py RUN_DIR RECORDS_DIR [CGROUP] -- COMMAND...`.
 
 It outlives the daemon, so that a worker's telemetry and exit code never depend on the daemon. The
-launcher starts it; everything else goes through files. In the run's directory:
-
-    control           the FIFO that is the worker's stdin, held open here
-    telemetry.jsonl   the worker's stdout, appended by the kernel
-    worker.log        the worker's stderr, and ours once the worker is started
-
-In the folder of our records, which the worker is not given:
-
-    supervisor.lock   locked as long as this process is alive
-    started.json      written before the worker's first instruction
-    exit.json         written last: once it exists, every process of the run has ended
+launcher starts it; everything else goes through the files that `supervisor_files.py` describes.
 
 Its stdout and stderr report why a start failed, and are closed once the worker runs.
 It exits with 2 when it must not start, with 1 when it could not, else with 0.
@@ -19,15 +9,13 @@ It exits with 2 when it must not start, with 1 when it could not, else with 0.
 
 # One such process exists per run, so it is kept small: `signal` (which loads enum, functools and
 # collections), `json` (re) and `pathlib` would cost each run 2 MB and 10 ms.
-# ruff: noqa: PTH104, PTH106, PTH108, PTH123, PTH208
+# ruff: noqa: PTH106, PTH123, PTH208
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import os
-import stat
 import sys
 import time
 
@@ -37,29 +25,34 @@ if TYPE_CHECKING:
 else:
     import _signal as signal
 
-LOCK = "supervisor.lock"
-CONTROL = "control"
-SPOOL = "telemetry.jsonl"
-WORKER_LOG = "worker.log"
-STARTED = "started.json"
-EXIT = "exit.json"
+# It runs in isolated mode, without this program's packages in its path.
+sys.path.append(__file__.rpartition("/mosaic/trainer/")[0])
+
+from mosaic.trainer.processes.supervisor_files import (  # noqa: E402 - needs the path
+    SPOOL,
+    STARTED,
+    WORKER_LOG,
+    AlreadyStartedError,
+    acquire_lock,
+    check_not_started,
+    open_control,
+    open_for_append,
+    record_exit,
+    remove_control,
+    report,
+    restore_spool,
+    write_record,
+)
 
 PR_SET_CHILD_SUBREAPER = 36
 HIGHEST_FD = 1 << 20
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as every shell reports them
 FIRST_OTHER_FD = 3  # after stdin, stdout and stderr
 READY = b"!"
-JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
 
 AWAITED = (signal.SIGCHLD, signal.SIGTERM)
 STRAY_STEPS = ((1.0, None), (2.0, signal.SIGTERM), (5.0, signal.SIGKILL))  # seconds to react
 STRAY_POLL_S = 0.05  # no signal reports that a grandchild became our child
-RECORD_RETRY_S = 1.0
-COPY_BYTES = 1 << 20
-
-
-class AlreadyStartedError(Exception):
-    """This directory already has, or had, a supervisor."""
 
 
 class Worker:
@@ -140,14 +133,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def report(sentence: str) -> None:
-    """Write to stderr, which may be closed."""
-    try:
-        os.write(2, f"[mosaic] {sentence}\n".encode(errors="backslashreplace"))
-    except OSError:
-        return
-
-
 def own_signals() -> None:
     """The awaited signals stay blocked and are read one by one: no handler, no race."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no exit code
@@ -156,51 +141,11 @@ def own_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, AWAITED)
 
 
-def open_regular(name: str, flags: int, folder: int | None = None) -> int:
-    """Open or create a file; never blocks and follows no link."""
-    flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EEXIST, "is in the way and is not a regular file", name)
-    os.set_blocking(descriptor, True)  # the worker inherits the flag
-    return descriptor
-
-
-def acquire_lock(records: int) -> None:
-    """Lock the directory until this process ends: the descriptor is never closed."""
-    lock = open_regular(LOCK, os.O_RDWR, records)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AlreadyStartedError("Another supervisor controls this run.") from None
-
-
-def check_not_started(records: int) -> None:
-    """Raise if a worker was started before: a second one would write to the same spool."""
-    if not {STARTED, EXIT}.isdisjoint(os.listdir(records)):
-        raise AlreadyStartedError("This run was started before: it has started.json or exit.json.")
-
-
 def become_subreaper() -> None:
     """Become the parent of descendants that lose theirs, even after a setsid."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "prctl")
-
-
-def open_control() -> int:
-    """The worker's stdin. The FIFO stays open for writing too, so that it never reaches EOF."""
-    try:
-        os.mkfifo(CONTROL, 0o600)
-    except FileExistsError:
-        if not stat.S_ISFIFO(os.lstat(CONTROL).st_mode):
-            raise OSError(errno.EEXIST, "is in the way and is not a FIFO", CONTROL) from None
-    os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
-    return os.open(CONTROL, os.O_RDONLY | os.O_CLOEXEC)
-
-
-def open_for_append(name: str) -> int:
-    return open_regular(name, os.O_WRONLY | os.O_APPEND)
 
 
 def start_worker(command: list[str], stdio: list[int], records: int, group: str | None) -> Worker:
@@ -370,48 +315,6 @@ def send(pids: set[int], number: int) -> None:
             continue  # a set-uid program cannot be signalled; it is counted as left
 
 
-def restore_spool(spool: int) -> bool:
-    """Put the spool back if the worker removed or replaced it; returns whether it did.
-
-    Everything that was written is in the open file. A file in its place is renamed, not removed.
-    """
-    try:
-        if os.path.lexists(SPOOL):
-            if os.path.samestat(os.lstat(SPOOL), os.fstat(spool)):
-                return False
-            os.rename(SPOOL, f"{SPOOL}.replaced")
-        restored = open_regular(f"{SPOOL}.tmp", os.O_WRONLY | os.O_TRUNC)
-        with open(f"/proc/self/fd/{spool}", "rb") as source, open(restored, "wb") as target:
-            while block := source.read(COPY_BYTES):
-                target.write(block)
-            target.flush()
-            os.fsync(target.fileno())
-        os.rename(f"{SPOOL}.tmp", SPOOL)
-    except OSError as error:
-        report(f"{SPOOL} was removed or replaced, and cannot be restored: {error.strerror}.")
-        return False
-    report(f"{SPOOL} was removed or replaced, and is restored.")
-    return True
-
-
-def record_exit(records: int, spool: int, record: dict[str, object]) -> bool:
-    """Retry until it succeeds: a full disk must not lose the exit code."""
-    is_reported = False
-    while True:
-        try:
-            os.fsync(spool)  # it must be complete once the end of the run is recorded
-            write_record(records, EXIT, record)
-        except FileNotFoundError:
-            return False  # the directory was deleted
-        except OSError as error:
-            if not is_reported:
-                report(f"The exit cannot be recorded yet: {error.strerror}. Retrying.")
-                is_reported = True
-            time.sleep(RECORD_RETRY_S)
-        else:
-            return True
-
-
 def exit_record(worker: Worker, strays_ended: int, strays_left: int) -> dict[str, object]:
     code = os.waitstatus_to_exitcode(worker.status or 0)
     return {
@@ -436,39 +339,11 @@ def signal_name(number: int) -> str | None:
     return None
 
 
-def to_json(value: object) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{to_json(k)}: {to_json(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, str):
-        return f'"{value.translate(JSON_ESCAPES)}"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else repr(value)
-
-
-def write_record(records: int, name: str, record: dict[str, object]) -> None:
-    """Write the record atomically, even if the power fails."""
-    partial = f"{name}.tmp"
-    with open(open_regular(partial, os.O_WRONLY | os.O_TRUNC, records), "wb") as file:
-        file.write(f"{to_json(record)}\n".encode(errors="replace"))
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(partial, name, src_dir_fd=records, dst_dir_fd=records)
-    os.fsync(records)
-
-
 def remove_group(group: str) -> None:
     try:
         os.rmdir(group)
     except OSError:
         return  # the worker has created groups in it, or it could not be used
-
-
-def remove_control() -> None:
-    try:
-        os.unlink(CONTROL)
-    except OSError as error:
-        report(f"The control FIFO could not be removed: {error.strerror}.")
 
 
 if __name__ == "__main__":
