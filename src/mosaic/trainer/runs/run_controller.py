@@ -12,9 +12,8 @@ import math
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from typing import ParamSpec, TypeVar
 
 from mosaic.contract.control import ControlCommand
 from mosaic.contract.errors import UserError
@@ -22,25 +21,21 @@ from mosaic.contract.layout import CHECKPOINT_VARIABLE, RunDirectory
 from mosaic.contract.process_records import DamagedRecordError
 from mosaic.contract.readiness import InstallProgress
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.run_states import LIVE_STATES, RunState
+from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
-from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
 from mosaic.trainer.machine.gpus import visible_devices
 from mosaic.trainer.processes.launcher import GPUS_VARIABLE
-from mosaic.trainer.processes.run_process import Exited, NotStarted, Running, RunProcess
+from mosaic.trainer.processes.run_process import NotStarted, Running, RunProcess
 from mosaic.trainer.processes.run_termination import Grace
 from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
 from mosaic.trainer.runs.admission import Grant
-from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
+from mosaic.trainer.runs.run_files import LaunchRecord, write_config
 from mosaic.trainer.runs.run_lease import RunLease
 from mosaic.trainer.runs.run_monitor import RunMonitor
-from mosaic.trainer.runs.run_outcome import EXIT_NOT_RECORDED, outcome_of
 from mosaic.trainer.runs.run_pausing import RunPausing
+from mosaic.trainer.runs.run_recorder import EXIT_NOT_RECORDED, RunRecorder
 from mosaic.trainer.runs.run_services import RunServices
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +51,6 @@ class RunController:
         self.run_id = record.run_id
         self.config = config
         self.grant = grant
-        self.state = record.state
         self.is_stored = True
         """False at the end of a run whose telemetry could not be stored completely."""
         self.monitor = RunMonitor(
@@ -67,6 +61,7 @@ class RunController:
             services.settings.stalled_after_s,
             services.secrets.redact,
         )
+        self._recorder = RunRecorder(services, record, self.monitor)
         self._services = services
         self._run: RunDirectory = services.home.run(record.run_id)
         self._install_cancelled = threading.Event()
@@ -80,10 +75,15 @@ class RunController:
         self._lease = RunLease(
             record,
             config.lease_s,
-            pause=lambda reason: self._apply(self._pausing.pause(reason)),
-            resume=lambda reason: self._apply(self._pausing.resume(reason)),
+            pause=lambda reason: self._recorder.apply(self._pausing.pause(reason)),
+            resume=lambda reason: self._recorder.apply(self._pausing.resume(reason)),
             stop=lambda reason: self.stop(reason, services.settings.stop_grace_s),
         )
+
+    @property
+    def state(self) -> RunState:
+        """The state that was recorded last."""
+        return self._recorder.state
 
     @property
     def digest(self) -> RunStats:
@@ -101,27 +101,25 @@ class RunController:
         """Control the run from `preparing` to its end."""
         try:
             command, environment = await run_in_long_thread(self._prepare)
-            if (await self._read_record()).state is RunState.STOPPING:
-                await self._record_with_retries(
-                    self._transition, RunState.CANCELLED, (await self._read_record()).reason
-                )
+            if (await self._recorder.read()).state is RunState.STOPPING:
+                await self._recorder.record_cancelled_start()
                 return
             process = await run_in_long_thread(
                 self._services.launcher.start, self._run, command, environment
             )
         except UserError as error:
-            await self._record_failed_start(error)
+            await self._recorder.record_failed_start(error)
             return
         self._has_process = True
         started_at = process.started.t if isinstance(process, Running) else None
-        await self._record_running(started_at)
+        await self._recorder.record_running(started_at)
         _log.info("T304 run %s started", self.run_id)
         await self._follow()
 
     async def reattach(self) -> None:
         """Continue with a run that was started before, whatever has happened to it since."""
         self._has_process = True
-        self.state = (await self._read_record()).state
+        await self._recorder.apply(self._recorder.read())
         try:
             process = await run_in_thread(self._services.launcher.status, self._run)
         except DamagedRecordError as error:
@@ -129,14 +127,14 @@ class RunController:
             process = NotStarted()
         if isinstance(process, Running):
             if self.state is RunState.PREPARING:
-                await self._record_running(process.started.t)
+                await self._recorder.record_running(process.started.t)
             if self.state is RunState.RUNNING:
                 await self._record_found_pause()
         await self._follow()
 
     async def recover(self) -> None:
         """Continue after an error of the daemon, from the state on disk and in the registry."""
-        self.state = (await self._read_record()).state
+        await self._recorder.apply(self._recorder.read())
         if self.state.is_final:
             return
         process = await run_in_thread(self._services.launcher.status, self._run)
@@ -164,30 +162,32 @@ class RunController:
 
     async def stop(self, reason: str, grace_s: float) -> RunRecord:
         """Change the state to `stopping` and terminate the processes in the background."""
-        record = await run_in_thread(
-            self._services.registry.transition,
-            self.run_id,
-            {RunState.PREPARING, RunState.RUNNING, RunState.PAUSED},
-            RunState.STOPPING,
-            reason,
+        record = await self._recorder.apply(
+            run_in_thread(
+                self._services.registry.transition,
+                self.run_id,
+                {RunState.PREPARING, RunState.RUNNING, RunState.PAUSED},
+                RunState.STOPPING,
+                reason,
+            )
         )
-        self.state = record.state
         self.terminate(grace_s)
         return record
 
     async def pause(self) -> RunRecord:
         self._lease.renew()
-        return await self._apply(self._pausing.pause())
+        return await self._recorder.apply(self._pausing.pause())
 
     async def resume(self) -> RunRecord:
         self._lease.renew(is_resumed=True)
-        return await self._apply(self._pausing.resume())
+        return await self._recorder.apply(self._pausing.resume())
 
     async def follow_worker(self) -> None:
         """Record when the worker paused or resumed on its own, as of the last refresh."""
         with suppress(StateConflictError, UnknownRunError):
             record = await self._pausing.follow_worker()
-            self.state = self.state if record is None else record.state
+            if record is not None:
+                self._recorder.state = record.state
 
     async def renew_lease(self) -> None:
         """Renew the lease; no effect on a run without one."""
@@ -269,7 +269,7 @@ class RunController:
         self.is_stored = await self._services.ingest.finish(
             self._run, self._services.settings.store_timeout_s
         )
-        await self._record_with_retries(self._record_end, process)
+        await self._recorder.record_end(process, is_stored=self.is_stored)
         self.monitor.close()
         if not self.is_stored:
             _log.warning(
@@ -279,67 +279,8 @@ class RunController:
     async def finish_storing(self) -> None:
         """Store the rest of a finished run, however long that takes."""
         await self._services.ingest.finish(self._run, timeout_s=None)
-        await self._record_with_retries(self.monitor.record_final)
+        await self._recorder.record_final_digest()
         self.monitor.close()
-
-    def _record_end(self, process: RunProcess) -> None:
-        registry = self._services.registry
-        remove_frames(self._run)
-        self.monitor.warn("stalled", "")
-        self.monitor.warn("end", "")
-        self.monitor.record_final()
-        if self.is_stored and isinstance(process, Exited):
-            self.monitor.check_completeness(process.exit.spool_bytes)
-        record = registry.get(self.run_id)
-        stop_reason = record.reason if record.state is RunState.STOPPING else None
-        outcome = outcome_of(process, self.monitor.bye, stop_reason)
-        ended_at = process.exit.t if isinstance(process, Exited) else None
-        final = registry.transition(
-            self.run_id,
-            LIVE_STATES,
-            outcome.state,
-            self._services.secrets.redact(outcome.reason),
-            remedy=self._services.secrets.redact(outcome.remedy),
-            exit_code=outcome.exit_code,
-            output_tail=tuple(map(self._services.secrets.redact, last_lines(self._run))),
-            ended_at=ended_at,
-        )
-        self.state = final.state
-        self._services.commits.notify(self.run_id)  # wakes streams that follow it to its end
-        _log.info("T306 run %s %s: %s", self.run_id, outcome.state, outcome.reason)
-
-    async def _record_failed_start(self, error: UserError) -> None:
-        if (await self._read_record()).state is RunState.STOPPING:
-            await self._record_with_retries(
-                self._transition, RunState.CANCELLED, (await self._read_record()).reason
-            )
-        else:
-            await self._record_with_retries(
-                self._transition, RunState.FAILED, error.message, error.remedy
-            )
-
-    def _transition(self, to: RunState, reason: str, remedy: str = "") -> None:
-        tail = tuple(map(self._services.secrets.redact, last_lines(self._run)))
-        record = self._services.registry.transition(
-            self.run_id, LIVE_STATES, to, reason, remedy=remedy, output_tail=tail
-        )
-        self.state = record.state
-        self._services.commits.notify(self.run_id)
-        _log.info("T306 run %s %s: %s", self.run_id, to, reason)
-
-    async def _record_running(self, started_at: float | None) -> None:
-        try:
-            record = await self._record_with_retries(
-                self._services.registry.transition,
-                self.run_id,
-                {RunState.PREPARING},
-                RunState.RUNNING,
-                "",
-                started_at=started_at,
-            )
-            self.state = record.state
-        except StateConflictError as conflict:  # a stop was requested while it was starting
-            self.state = conflict.current
 
     async def _record_found_pause(self) -> None:
         """The last daemon may have stopped between pausing the run and recording it."""
@@ -347,7 +288,7 @@ class RunController:
         is_suspended = await run_in_thread(self._services.launcher.is_suspended, self._run)
         if is_suspended or self.monitor.status.state == "paused":
             with suppress(StateConflictError):
-                await self._apply(self._pausing.record_found_pause())
+                await self._recorder.apply(self._pausing.record_found_pause())
 
     async def _terminate(self) -> None:
         try:
@@ -377,27 +318,3 @@ class RunController:
                 _log.warning("T156 the time limit of %s cannot be enforced: %s", self.run_id, error)
                 left_s = _RETRY_S
             await asyncio.sleep(min(left_s, _RETRY_S) if self.state is RunState.PAUSED else left_s)
-
-    async def _apply(self, change: Awaitable[RunRecord]) -> RunRecord:
-        record = await change
-        self.state = record.state
-        return record
-
-    async def _read_record(self) -> RunRecord:
-        return await run_in_thread(self._services.registry.get, self.run_id)
-
-    async def _record_with_retries(
-        self,
-        call: Callable[Parameters, Result],
-        *args: Parameters.args,
-        **kwargs: Parameters.kwargs,
-    ) -> Result:
-        """Retry until it is recorded: a full disk delays a record, and never loses it."""
-        while True:
-            try:
-                return await run_in_thread(call, *args, **kwargs)
-            except (StateConflictError, UnknownRunError):
-                raise
-            except UserError as error:
-                _log.warning("T308 %s cannot be recorded yet: %s", self.run_id, error)
-                await asyncio.sleep(_RETRY_S)

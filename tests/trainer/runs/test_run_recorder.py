@@ -8,7 +8,7 @@ from mosaic.contract.events import Bye
 from mosaic.contract.process_records import ExitRecord, StartedRecord, SupervisorStamp
 from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.run_process import Exited, Lost
-from mosaic.trainer.runs.run_outcome import outcome_of
+from mosaic.trainer.runs.run_recorder import outcome_of
 
 SUCCEEDED, FAILED, CANCELLED = (
     Bye(outcome="succeeded"),
