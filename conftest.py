@@ -10,7 +10,7 @@ pytest_plugins = [
 ]
 
 
-_START_PROCESSES = ("test_life.py", "test_standard_streams.py", "test_tracked_run.py")
+_START_PROCESSES = ("test_run_lifecycle.py", "test_standard_streams.py", "test_tracked_run.py")
 """Files of the SDK, whose tests run without pytest too and so cannot mark themselves."""
 
 

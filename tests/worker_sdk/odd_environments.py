@@ -1,6 +1,6 @@
-"""Environments that misbehave, for tests of whatever hosts or replays an environment.
+"""Environments that misbehave, for tests of code that runs or replays environments.
 
-Imported by the process under test, which finds this file on its import path.
+Imported by the process under test through its import path.
 """
 
 import ctypes
@@ -13,14 +13,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-FOREVER_S = 3600
+HANG_S = 3600
 
 
 class OddEnvironment(gymnasium.Env[Any, Any]):
-    """Counts its steps and ends after `length`.
+    """Counts its steps and terminates after `length`.
 
-    At step `at` it does what `does` names, but only when it is replayed, so that it can be recorded
-    first.
+    At step `fault_step` it misbehaves as `fault` names, but only in a replay, so that it can be
+    recorded first.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012 - gymnasium's form
@@ -32,17 +32,17 @@ class OddEnvironment(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         *,
         length: int = 20,
-        does: str = "",
-        at: int = 5,
+        fault: str = "",
+        fault_step: int = 5,
         reward: float | None = None,
-        draws: str = "pixels",
+        rendering: str = "pixels",
     ) -> None:
         self.render_mode = render_mode
         self._length = length
-        self._does = does if "mosaic_worker.resimulation.simulation" in sys.modules else ""
-        self._at = at
+        self._fault = fault if "mosaic_worker.resimulation.simulation" in sys.modules else ""
+        self._fault_step = fault_step
         self._reward = reward
-        self._draws = draws
+        self._rendering = rendering
         self._steps = 0
 
     def reset(
@@ -50,47 +50,47 @@ class OddEnvironment(gymnasium.Env[Any, Any]):
     ) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self._steps = 0
-        if self._does == "raise in reset":
-            raise RuntimeError("no ice today")
+        if self._fault == "raise in reset":
+            raise RuntimeError("reset failed")
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        if self._steps == self._at:
+        if self._steps == self._fault_step:
             self._misbehave()
         reward = float(self.np_random.random()) + action
-        if self._does == "differ" and self._steps >= self._at:
+        if self._fault == "differ" and self._steps >= self._fault_step:
             reward += 1.0
         if self._reward is not None:
             reward = self._reward
         self._steps += 1
-        is_over = self._steps == self._length
-        is_over = is_over or (self._does == "end" and self._steps == self._at)
-        return self._steps, reward, is_over, False, {}
+        is_finished = self._steps == self._length
+        is_finished = is_finished or (self._fault == "end" and self._steps == self._fault_step)
+        return self._steps, reward, is_finished, False, {}
 
     def render(self) -> Any:
-        size = 4 + (self._steps if self._draws == "growing" else 0)
-        if self._draws == "nothing":
+        size = 4 + (self._steps if self._rendering == "growing" else 0)
+        if self._rendering == "nothing":
             return None
-        if self._draws == "error":
-            raise RuntimeError("no paint")
-        if self._draws == "text":
+        if self._rendering == "error":
+            raise RuntimeError("cannot render")
+        if self._rendering == "text":
             return "@"
         return np.full((size, size + 1, 3), self._steps % 256, dtype=np.uint8)
 
     def _misbehave(self) -> None:
-        if self._does == "raise":
-            raise RuntimeError("the ice broke")
-        if self._does == "print":
+        if self._fault == "raise":
+            raise RuntimeError("step failed")
+        if self._fault == "print":
             os.write(1, b"\x00\x00\x00\x05 a library prints \n" * 100)
-        elif self._does == "hang":
-            time.sleep(FOREVER_S)
-        elif self._does == "hang and talk":
+        elif self._fault == "hang":
+            time.sleep(HANG_S)
+        elif self._fault == "hang and print":
             while True:
-                os.write(2, b"no ice yet\n" * 1000)
-        elif self._does == "hang in native code":
-            ctypes.PyDLL(None).sleep(FOREVER_S)  # holds the interpreter's lock meanwhile
-        elif self._does == "crash":
-            sys.stderr.write("a last word\n")
+                os.write(2, b"still running\n" * 1000)
+        elif self._fault == "hang in native code":
+            ctypes.PyDLL(None).sleep(HANG_S)  # holds the GIL
+        elif self._fault == "crash":
+            sys.stderr.write("last output\n")
             sys.stderr.flush()
             os.kill(os.getpid(), signal.SIGSEGV)
 

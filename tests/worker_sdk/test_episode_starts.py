@@ -1,4 +1,4 @@
-"""The random state at an episode's start is captured exactly; bypassing changes nothing."""
+"""The random state at an episode's start is captured exactly; the bypass changes no result."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,11 +30,11 @@ def attach(tmp_path: Path) -> Any:
 
 
 def test_memory_matches_numpy() -> None:
-    """Bit for bit, also with a buffered half of a random number."""
+    """All bits are equal, including a buffered half of a random number."""
     generator = np.random.default_rng(5)
     read = make_memory_reader(generator)
     if read is None:
-        pytest.skip("this numpy keeps its state elsewhere, and is asked for it instead")
+        pytest.skip("the memory layout of this numpy is unknown")
     for _ in range(100):
         generator.integers(0, 1 << 20, dtype=np.uint32)
         assert remove_padding(read()) == pack_state(generator.bit_generator.state)
@@ -48,7 +48,7 @@ def test_other_generators_are_not_captured() -> None:
 
 
 def test_a_start_is_restored_in_another_environment() -> None:
-    """Same observation, whatever the other environment did before."""
+    """The observation is the same in a new environment."""
     env: Any = make_environment("CartPole-v1")
     env.reset(seed=1)
     start = capture(env)
@@ -72,25 +72,25 @@ def test_a_damaged_start_is_an_error(start: Any, message: str) -> None:
         restore(make_environment("CartPole-v1"), None, start)
 
 
-def test_a_recorded_environment_ends_where_it_would_without_recorder(attach: Attach) -> None:
+def test_a_recorder_does_not_change_the_environment(attach: Attach) -> None:
     """Time limit, elapsed steps, observations and flags are equal over many episodes."""
     plain: Any = gymnasium.make("CartPole-v1", max_episode_steps=12)
     recorded: Any = attach(gymnasium.make("CartPole-v1", max_episode_steps=12))
     for env in (plain, recorded):
         env.reset(seed=2)
         env.action_space.seed(2)
-    endings = set()
+    end_flags = set()
     for _ in range(400):
         action = plain.action_space.sample()
-        expected, got = plain.step(action), recorded.step(action)
-        assert (expected[0] == got[0]).all()
-        assert expected[1:] == got[1:]
+        expected, actual = plain.step(action), recorded.step(action)
+        assert (expected[0] == actual[0]).all()
+        assert expected[1:] == actual[1:]
         assert plain._elapsed_steps == recorded._elapsed_steps
         if expected[2] or expected[3]:
-            endings.add(expected[2:4])
+            end_flags.add(expected[2:4])
             assert (plain.reset()[0] == recorded.reset()[0]).all()
-    assert (False, True) in endings
-    assert len(endings) > 1
+    assert (False, True) in end_flags
+    assert len(end_flags) > 1
 
 
 def test_gymnasiums_checks_still_apply(attach: Attach) -> None:

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.process
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "replay_exactness.py"
-DEADLINE_S = 150
+TIMEOUT_S = 150
 
 
 @pytest.mark.parametrize(
@@ -32,18 +32,18 @@ DEADLINE_S = 150
     ],
 )
 def test_every_reward_and_end_is_the_same(env_id: str, tmp_path: Path) -> None:
-    """Seeded or not, alone or in a vector environment with automatic resets."""
+    """Seeded and unseeded episodes, of single and of vector environments with autoreset."""
     options = ("--env", env_id, "--episodes", "5", "--python", sys.executable)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(BENCHMARK), *options],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=DEADLINE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    counted = re.search(r"(\d+) of (\d+) episodes replay identically", done.stdout)
-    assert counted is not None
-    assert counted[1] == counted[2]
-    assert int(counted[2]) >= 8
+    assert result.returncode == 0, result.stdout + result.stderr
+    match = re.search(r"(\d+) of (\d+) episodes replay identically", result.stdout)
+    assert match is not None
+    assert match[1] == match[2]
+    assert int(match[2]) >= 8

@@ -1,4 +1,4 @@
-"""The SDK and the echo worker pass their tests on the oldest and the newest Python found here."""
+"""The SDK and the echo worker pass their tests on the oldest and the newest installed Python."""
 
 import os
 import re
@@ -17,35 +17,35 @@ _NEWEST = (3, 14)
 
 
 class Interpreter(NamedTuple):
-    """A Python that runs, with its version."""
+    """A Python interpreter and its version."""
 
     version: tuple[int, ...]
     path: str
 
 
 def candidates() -> list[str]:
-    """Possible paths of Pythons, including shims and leftovers."""
+    """Return possible paths of Python interpreters; some may not run."""
     names = [f"python{_OLDEST[0]}.{minor}" for minor in range(_OLDEST[1], _NEWEST[1] + 1)]
-    found = [path for name in names if (path := shutil.which(name))]
+    paths = [path for name in names if (path := shutil.which(name))]
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return found + [str(path) for path in sorted(pyenv.glob("versions/*/bin/python3"))]
+    return paths + [str(path) for path in sorted(pyenv.glob("versions/*/bin/python3"))]
 
 
 def version_of(path: str) -> tuple[int, ...] | None:
-    """The version that the candidate prints; None if it does not run."""
+    """Return the version that the interpreter prints; None if it does not run."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, timeout=30, check=False)
+        result = subprocess.run([path, "--version"], capture_output=True, timeout=30, check=False)
     except OSError:
         return None
-    output = re.match(rb"Python (\d+)\.(\d+)\.(\d+)", done.stdout)
-    return tuple(int(part) for part in output.groups()) if output and not done.returncode else None
+    match = re.match(rb"Python (\d+)\.(\d+)\.(\d+)", result.stdout)
+    return tuple(map(int, match.groups())) if match and not result.returncode else None
 
 
 @cache
 def interpreters() -> list[Interpreter]:
-    """All usable ones, oldest first."""
-    found = [Interpreter(version, path) for path in candidates() if (version := version_of(path))]
-    return sorted(each for each in found if _OLDEST <= each.version[:2] <= _NEWEST)
+    """Return all supported interpreters, oldest first."""
+    usable = [Interpreter(version, path) for path in candidates() if (version := version_of(path))]
+    return sorted(python for python in usable if _OLDEST <= python.version[:2] <= _NEWEST)
 
 
 @pytest.mark.long
@@ -53,13 +53,13 @@ def interpreters() -> list[Interpreter]:
 @pytest.mark.parametrize("suite", _SUITES)
 @pytest.mark.parametrize("which", ["oldest", "newest"])
 def test_on_another_interpreter(which: str, suite: str) -> None:
-    """The SDK works with any Python that a learner's pins require."""
-    found = interpreters()
-    if not found:
-        pytest.skip("no Python from 3.8 on was found beside the one that runs this test")
-    chosen = found[0] if which == "oldest" else found[-1]
+    """The SDK works with any Python version that a learner may require."""
+    installed = interpreters()
+    if not installed:
+        pytest.skip("no other Python from 3.8 on is installed")
+    chosen = installed[0] if which == "oldest" else installed[-1]
     sources = [_ROOT / name / "src" for name in _SUITES]
-    done = subprocess.run(
+    result = subprocess.run(
         [chosen.path, "-W", "error", "-m", "unittest", "discover", "-s", _ROOT / suite / "tests"],
         env={
             **os.environ,
@@ -72,7 +72,7 @@ def test_on_another_interpreter(which: str, suite: str) -> None:
         timeout=170,
         check=False,
     )
-    assert done.returncode == 0, f"{chosen.path} {chosen.version}\n{done.stderr}"
-    ran = re.search(r"Ran (\d+) tests", done.stderr)
+    assert result.returncode == 0, f"{chosen.path} {chosen.version}\n{result.stderr}"
+    ran = re.search(r"Ran (\d+) tests", result.stderr)
     assert ran
     assert int(ran[1]) > 10

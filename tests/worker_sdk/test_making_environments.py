@@ -51,37 +51,37 @@ def test_creation_errors_have_a_remedy(
 
 
 def test_a_random_map_is_recreated_from_the_record() -> None:
-    """It is generated once and recorded, also if gymnasium generated it."""
+    """It is recorded, whether the SDK or gymnasium generated it."""
     expected = {"map_name": "random", "map_size": 6, "map_seed": 3}
-    ours = make_environment("FrozenLake-v1", expected)
-    theirs: Any = gymnasium.make("FrozenLake-v1", map_name=None)
-    for env in (ours, theirs):
+    from_sdk = make_environment("FrozenLake-v1", expected)
+    from_gymnasium: Any = gymnasium.make("FrozenLake-v1", map_name=None)
+    for env in (from_sdk, from_gymnasium):
         kwargs = resolved_kwargs(env)
         assert "map_name" not in kwargs
         again = make_environment("FrozenLake-v1", kwargs)
         assert (again.unwrapped.desc == env.unwrapped.desc).all()
-    drawn_again = make_environment("FrozenLake-v1", expected)
-    assert (drawn_again.unwrapped.desc == ours.unwrapped.desc).all()
+    recreated = make_environment("FrozenLake-v1", expected)
+    assert (recreated.unwrapped.desc == from_sdk.unwrapped.desc).all()
 
 
 def test_an_id_with_its_module_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new process has to import the module, which gymnasium does not remember."""
-    (tmp_path / "own_worlds.py").write_text(
+    (tmp_path / "own_envs.py").write_text(
         "import gymnasium\n"
         "from gymnasium.envs.classic_control import CartPoleEnv\n"
-        "gymnasium.register('OwnWorld-v0', 'own_worlds:CartPoleEnv', max_episode_steps=9)\n"
+        "gymnasium.register('OwnEnv-v0', 'own_envs:CartPoleEnv', max_episode_steps=9)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    env = make_environment("own_worlds:OwnWorld-v0", {})
-    assert resolved_id(env) == "own_worlds:OwnWorld-v0"
-    assert resolved_id(gymnasium.make("OwnWorld-v0")) == "own_worlds:OwnWorld-v0"
+    env = make_environment("own_envs:OwnEnv-v0", {})
+    assert resolved_id(env) == "own_envs:OwnEnv-v0"
+    assert resolved_id(gymnasium.make("OwnEnv-v0")) == "own_envs:OwnEnv-v0"
     assert resolved_id(gymnasium.make("CartPole-v1")) == "CartPole-v1"
-    del gymnasium.registry["OwnWorld-v0"]
+    del gymnasium.registry["OwnEnv-v0"]
 
 
 def test_the_made_environment_is_found_below_other_wrappers() -> None:
-    """Its own time limit counts; another one around it does not."""
+    """Its own time limit is found, not that of a wrapper around it."""
     made = gymnasium.make("CartPole-v1")
     wrapped = gymnasium.wrappers.TimeLimit(gymnasium.wrappers.TransformReward(made, float), 7)
     assert find_made_env(wrapped) is made
@@ -121,8 +121,8 @@ def test_actions_from_json() -> None:
     assert to_action(box, [0.1, 0.2], PYTHON_VALUES) == [0.1, 0.2]
     assert to_action(spaces.Discrete(3), 2.0) == 2
     both = spaces.Dict({"x": spaces.Discrete(2), "y": spaces.Tuple((box,))})
-    made = to_action(both, {"x": 1, "y": [[0, 0]]})
-    assert both.contains(made)
+    nested = to_action(both, {"x": 1, "y": [[0, 0]]})
+    assert both.contains(nested)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a worker passes to `play`: an actor, or a function that creates one."""
+"""A worker passes `play` an actor, or a function or class that creates one."""
 
 import json
 from pathlib import Path
@@ -37,17 +37,17 @@ sys.exit(main(about, lambda run: play(run, {policy})))
 """
 
 
-def _started(policy: str, folder: Path, **config: Any) -> WorkerProcess:
+def _start(policy: str, folder: Path, **config: Any) -> WorkerProcess:
     (folder / "worker.py").write_text(_WORKER.replace("{policy}", policy))
-    whole = {"mode": "play", "algo": "mine", "env_id": "FrozenLake-v1", "seed": 1, **config}
-    (folder / "config.json").write_text(json.dumps(whole))
+    complete = {"mode": "play", "algo": "mine", "env_id": "FrozenLake-v1", "seed": 1, **config}
+    (folder / "config.json").write_text(json.dumps(complete))
     return WorkerProcess(["worker.py", "--config", "config.json"], folder)
 
 
 @pytest.mark.process
-def test_an_actor_that_was_made_is_closed_once(tmp_path: Path) -> None:
-    """Also after a takeover and a change of the environment."""
-    with _started("Policy()", tmp_path) as worker:
+def test_an_existing_actor_is_closed_once(tmp_path: Path) -> None:
+    """Neither a takeover nor a change of the environment closes it."""
+    with _start("Policy()", tmp_path) as worker:
         worker.wait_for("step", actor="mine")
         worker.send("set_actor", actor="human", seq=1)
         worker.wait_for("log", code="W141")
@@ -64,17 +64,17 @@ def test_an_actor_that_was_made_is_closed_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_class_makes_the_actor(tmp_path: Path) -> None:
-    """Like a function."""
-    with _started("Policy", tmp_path, episodes=1, params={"speed": 0}) as worker:
+def test_a_class_creates_the_actor(tmp_path: Path) -> None:
+    """It is called with the environment, like a function."""
+    with _start("Policy", tmp_path, episodes=1, params={"speed": 0}) as worker:
         assert worker.wait() == 0, worker.log.read_text()
     assert {step["action"] for step in worker.events("step")} == {2}
 
 
 def test_nested_lists_of_an_action_become_arrays() -> None:
-    """As for an action that is a list."""
-    part = spaces.Box(-1.0, 1.0, (2,), np.float32)
-    space = spaces.Dict({"stick": part, "button": spaces.Discrete(2)})
+    """Lists inside a dict are converted like an action that is a list."""
+    stick = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    space = spaces.Dict({"stick": stick, "button": spaces.Discrete(2)})
     action = to_valid_action(space, {"stick": [0.5, -0.5], "button": 1})
     assert isinstance(action["stick"], np.ndarray)
     assert (action["stick"].tolist(), action["button"]) == ([0.5, -0.5], 1)

@@ -1,4 +1,4 @@
-"""What the recorder writes of episodes, in any training loop."""
+"""Lines that the recorder writes for the episodes of any training loop."""
 
 import json
 import math
@@ -38,10 +38,11 @@ class Recording:
         for recorder in self.recorders:
             recorder.flush()
         self.emitter.flush()
-        found = self._path.read_bytes().splitlines()
-        for line in found:
+        lines = self._path.read_bytes().splitlines()
+        for line in lines:
             decode(line)
-        return [each for each in map(json.loads, found) if not kinds or each["type"] in kinds]
+        events = map(json.loads, lines)
+        return [event for event in events if not kinds or event["type"] in kinds]
 
     def close(self) -> None:
         for recorder in self.recorders:
@@ -52,9 +53,9 @@ class Recording:
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Iterator[Recording]:
-    made = Recording(tmp_path)
-    yield made
-    made.close()
+    recording = Recording(tmp_path)
+    yield recording
+    recording.close()
 
 
 class Counting(gymnasium.Env[Any, Any]):
@@ -83,14 +84,14 @@ class Counting(gymnasium.Env[Any, Any]):
 def play(env: Any, steps: int, action: Any = None) -> None:
     """Take `steps` steps, with a reset after each episode."""
     for _ in range(steps):
-        given = env.action_space.sample() if action is None else action
-        _, _, terminated, truncated, _ = env.step(given)
+        chosen = env.action_space.sample() if action is None else action
+        _, _, terminated, truncated, _ = env.step(chosen)
         if terminated or truncated:
             env.reset()
 
 
 @pytest.mark.parametrize("detail", ["all", "sampled", "columns", "off"])
-def test_each_detail_level_records_what_it_promises(recording: Recording, detail: str) -> None:
+def test_steps_of_each_detail_level(recording: Recording, detail: str) -> None:
     """Every level has the episodes; all but `off` have every action and reward."""
     env = recording.with_detail(detail).attach(make_environment("FrozenLake-v1"))
     env.action_space.seed(1)
@@ -118,8 +119,8 @@ def test_each_detail_level_records_what_it_promises(recording: Recording, detail
     assert all(line["start"]["kind"] == "pcg64" for line in later)
 
 
-def test_other_wrappers_do_not_matter(recording: Recording) -> None:
-    """What reached the environment is recorded, not what a wrapper made of it."""
+def test_outer_wrappers_do_not_affect_the_record(recording: Recording) -> None:
+    """The reward of the environment is recorded, not that of a wrapper around it."""
     env = recording.with_detail("columns").attach(make_environment("CartPole-v1"))
     wrapped = gymnasium.wrappers.TransformReward(env, lambda reward: float(reward) * 100)
     wrapped.reset(seed=1)
@@ -131,7 +132,7 @@ def test_a_reset_in_the_middle_ends_the_episode(recording: Recording) -> None:
     """Its steps are written, and it is neither terminated nor truncated."""
     env = recording.with_detail("columns").attach(make_environment("CartPole-v1"))
     env.reset(seed=1)
-    env.reset(seed=2)  # nothing had happened: no episode
+    env.reset(seed=2)  # without a step there is no episode
     play(env, 3, 0)
     env.reset()
     play(env, 1, 0)
@@ -164,7 +165,7 @@ def test_an_action_that_is_changed_afterwards(recording: Recording) -> None:
 
 
 def test_exceptions_of_the_environment_pass_through(recording: Recording) -> None:
-    """With its own traceback; earlier steps are written."""
+    """Steps before the exception are written."""
     env = recording.with_detail("columns").attach(Counting())
     env.reset(seed=1)
     play(env, 2, np.zeros(2, np.float32))
@@ -183,7 +184,7 @@ def test_an_environment_that_cannot_be_recreated(recording: Recording) -> None:
 
 
 def test_annotations_apply_to_the_next_step_only(recording: Recording) -> None:
-    """The actor and the command of that step."""
+    """The next step has its actor and command; later steps do not."""
     recorder = recording.with_detail("all")
     env = recorder.attach(make_environment("CliffWalking-v1"))
     env.reset(seed=1)
@@ -196,7 +197,7 @@ def test_annotations_apply_to_the_next_step_only(recording: Recording) -> None:
 
 
 def test_a_listener_sees_every_step_in_any_detail(recording: Recording) -> None:
-    """So that frames can be shown at any detail."""
+    """Frames can be shown at any detail."""
     recorder = recording.with_detail("columns")
     env = recorder.attach(make_environment("FrozenLake-v1", {"is_slippery": False}))
     seen: list[tuple[int, int]] = []
@@ -209,7 +210,7 @@ def test_a_listener_sees_every_step_in_any_detail(recording: Recording) -> None:
 
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP"])
 def test_sub_environments_of_a_vector(recording: Recording, mode: str) -> None:
-    """Each has its own episodes, whose steps add up."""
+    """Each has its own episodes with all steps."""
     envs: Any = gymnasium.vector.SyncVectorEnv(
         [lambda: make_environment("CartPole-v1")] * 3,
         autoreset_mode=gymnasium.vector.AutoresetMode[mode],
@@ -229,7 +230,7 @@ def test_sub_environments_of_a_vector(recording: Recording, mode: str) -> None:
 
 
 def test_a_vector_environment_with_shared_state(recording: Recording) -> None:
-    """Each episode has its column of the state, and replays from it."""
+    """Each episode is recorded with its column of the state, from which it can be replayed."""
     envs: Any = gymnasium.make_vec(
         "CartPole-v1", num_envs=2, vectorization_mode="vector_entry_point"
     )
@@ -260,7 +261,7 @@ def test_sub_environments_in_other_processes(recording: Recording) -> None:
 
 @pytest.mark.process
 def test_an_idle_loop_loses_no_step_when_killed(tmp_path: Path) -> None:
-    """Every step is in the spool shortly after it was taken."""
+    """Every step is in the spool shortly after the call of `step`."""
     script = """
 import time
 from mosaic_worker.emitter import Emitter
@@ -287,5 +288,5 @@ time.sleep(1000)
 
 def _steps_in(spool: Path) -> int:
     lines = spool.read_bytes().splitlines(keepends=True)
-    whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    return sum(len(line["actions"]) for line in whole if line["type"] == "steps")
+    complete = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return sum(len(line["actions"]) for line in complete if line["type"] == "steps")

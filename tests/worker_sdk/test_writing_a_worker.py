@@ -1,4 +1,4 @@
-"""docs/writing-a-worker.md builds a worker that works."""
+"""The worker of docs/writing-a-worker.md works as the page describes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Path:
-    """The files of the page, in the layout of the page."""
+    """Write the files of the page in its layout."""
     pytest.importorskip("gymnasium", reason="the page's worker learns a Gymnasium environment")
     for block in _FILE.finditer(_PAGE.read_text()):
         path = tmp_path / block["path"]
@@ -49,11 +49,11 @@ def call(worker: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 def test_the_pages_worker_trains(worker: Path) -> None:
     """Its lines are events of the protocol, it saves a checkpoint, and it has learned."""
-    done = call(worker, "-m", "lake_worker", "--config", "config.json")
-    assert done.returncode == 0, done.stderr.decode()
-    for line in done.stdout.splitlines():
+    result = call(worker, "-m", "lake_worker", "--config", "config.json")
+    assert result.returncode == 0, result.stderr.decode()
+    for line in result.stdout.splitlines():
         decode(line)
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+    events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [events[0]["type"], events[-1]] == ["hello", {"type": "bye", "outcome": "succeeded"}]
     assert sum(event["type"] == "step" for event in events) == 5000
     saved = [event["path"] for event in events if event["type"] == "artifact"]
@@ -65,19 +65,19 @@ def test_the_pages_worker_trains(worker: Path) -> None:
 
 def test_the_pages_worker_describes_itself(worker: Path) -> None:
     """Manifest and descriptor are accepted, and describing needs no Gymnasium."""
-    done = call(worker, "-X", "importtime", "-m", "lake_worker", "--describe")
-    assert done.returncode == 0
-    descriptor = decode_descriptor(done.stdout)
+    result = call(worker, "-X", "importtime", "-m", "lake_worker", "--describe")
+    assert result.returncode == 0
+    descriptor = decode_descriptor(result.stdout)
     manifest = read_worker_manifest(worker / "worker.toml")
     assert descriptor.worker == manifest.id
     assert manifest.bundle == descriptor.needs.bundle
-    assert b"gymnasium" not in done.stderr
+    assert b"gymnasium" not in result.stderr
 
 
 def test_the_pages_own_tests_pass(worker: Path) -> None:
     """The test file of the page runs with the command of the page."""
-    done = call(worker, "-m", "unittest", "discover", "-s", "tests")
-    assert done.returncode == 0, done.stderr.decode()
+    result = call(worker, "-m", "unittest", "discover", "-s", "tests")
+    assert result.returncode == 0, result.stderr.decode()
 
 
 def test_the_error_message_on_the_page_is_current(worker: Path) -> None:
@@ -85,9 +85,9 @@ def test_the_error_message_on_the_page_is_current(worker: Path) -> None:
     config = json.loads((worker / "config.json").read_text())
     config["params"]["exploration"] = 3.0
     (worker / "config.json").write_text(json.dumps(config))
-    done = call(worker, "-m", "lake_worker", "--config", "config.json")
-    assert done.returncode == 2
-    assert done.stderr.decode().strip() in _PAGE.read_text()
+    result = call(worker, "-m", "lake_worker", "--config", "config.json")
+    assert result.returncode == 2
+    assert result.stderr.decode().strip() in _PAGE.read_text()
 
 
 def test_the_pages_project_file_is_complete(worker: Path) -> None:
@@ -100,11 +100,11 @@ def test_the_pages_project_file_is_complete(worker: Path) -> None:
 
 
 def test_every_line_of_the_echo_worker_is_an_event(tmp_path: Path) -> None:
-    """The SDK writes what MOSAIC reads."""
+    """MOSAIC can decode every line that the SDK writes."""
     config = {"worker": "echo_worker", "params": {"steps": 50, "episode_length": 7}}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    done = call(tmp_path, "-m", "echo_worker", "--config", "config.json")
-    events = [decode(line) for line in done.stdout.splitlines()]
+    result = call(tmp_path, "-m", "echo_worker", "--config", "config.json")
+    events = [decode(line) for line in result.stdout.splitlines()]
     kinds = {tag_of(type(event)) for event in events if isinstance(event, Event)}
     assert all(isinstance(event, Event) for event in events)
     assert kinds >= {"hello", "config", "episode_start", "step", "episode", "metric", "progress"}
@@ -115,6 +115,6 @@ def test_the_echo_worker_ships_its_manifest() -> None:
     """Manifest and descriptor are accepted and match."""
     folder = _ROOT / "workers" / "echo_worker"
     manifest = read_worker_manifest(folder / "worker.toml")
-    done = call(folder, "-m", manifest.module, "--describe")
-    assert decode_descriptor(done.stdout).worker == manifest.id
-    assert shutil.which("sleep"), "its `fork` parameter needs sleep"
+    result = call(folder, "-m", manifest.module, "--describe")
+    assert decode_descriptor(result.stdout).worker == manifest.id
+    assert shutil.which("sleep"), "its `fork` parameter needs the program sleep"

@@ -24,7 +24,7 @@ class CheckpointTest(unittest.TestCase):
         self.addCleanup(self.emitter.writer.close)
 
     def test_a_home_that_is_moved(self) -> None:
-        """A checkpoint goes to where the run's directory is, not to its former path."""
+        """A checkpoint is written to the current path of the run's directory."""
         first = self.folder / "home" / "run"
         first.mkdir(parents=True)
         self.addCleanup(os.chdir, Path.cwd())
@@ -38,7 +38,7 @@ class CheckpointTest(unittest.TestCase):
         self.assertFalse(first.exists())
 
     def test_a_directory_that_is_removed(self) -> None:
-        """Its path stays the last one."""
+        """Its last known path is returned."""
         first = self.folder / "run"
         first.mkdir()
         folder = RunFolder(first)
@@ -46,7 +46,7 @@ class CheckpointTest(unittest.TestCase):
         self.assertEqual(folder.path, first)
 
     def test_bytes_and_writers(self) -> None:
-        """From bytes or from a function, it is announced with step, metrics and hash."""
+        """The artifact line has step, metrics and hash, for bytes and for a function."""
         save_checkpoint(self.emitter, self.folder, "a.bin", b"abc", step=5, metrics={"loss": 0.5})
         path = save_checkpoint(
             self.emitter,
@@ -80,9 +80,9 @@ class CheckpointTest(unittest.TestCase):
 
         def fail(path: Path) -> None:
             path.write_bytes(b"ne")
-            raise OSError("disk on fire")
+            raise OSError("write failed")
 
-        with self.assertRaisesRegex(OSError, "disk on fire"):
+        with self.assertRaisesRegex(OSError, "write failed"):
             save_checkpoint(self.emitter, self.folder, "a.bin", fail, step=2)
         names = [path.name for path in (self.folder / "checkpoints").iterdir()]
         self.assertEqual(names, ["a.bin"])

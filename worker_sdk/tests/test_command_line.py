@@ -57,7 +57,7 @@ GOOD = {"algo": "dqn", "env_id": "FrozenLake-v1", "params": {"layers": 3}}
 
 
 def no_work(_: Run) -> None:
-    raise AssertionError("nothing may run")
+    raise AssertionError("work was called")
 
 
 class CommandLineTest(unittest.TestCase):
@@ -68,13 +68,13 @@ class CommandLineTest(unittest.TestCase):
         self.config.write_text(json.dumps(GOOD))
 
     def call(self, *flags: str) -> tuple[int, str, str]:
-        """Exit code, stdout and stderr of a call that runs nothing."""
+        """Return exit code, stdout and stderr of a call that does not start the work."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 code = main(DESCRIPTOR, no_work, flags)
-            except SystemExit as leaving:
-                code = int(leaving.code or 0)
+            except SystemExit as exit_:
+                code = int(exit_.code or 0)
         return code, out.getvalue(), err.getvalue()
 
     def arguments(self, *flags: str) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertFalse(described["supports"]["pause"])
 
     def test_flags_override_the_config(self) -> None:
-        """--name, --set and the run's own fields win over the file; the rest keeps its default."""
+        """Parameter flags, --set and flags of run fields; other values keep their defaults."""
         self.assertEqual(self.arguments()["layers"], 3)
         values = self.arguments(
             "--layers", "5", "--set", "learning_rate=0.5", "--dueling", "--seed", "9",
@@ -175,14 +175,14 @@ class CommandLineTest(unittest.TestCase):
             "loaded = {name.partition('.')[0] for name in sys.modules}; "
             "print(sorted(loaded & {'msgspec', 'orjson', 'numpy', 'typing_extensions'}))"
         )
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True
         )
-        self.assertEqual(done.stdout, "[]\n")
+        self.assertEqual(result.stdout, "[]\n")
 
 
 class ResolveTest(unittest.TestCase):
-    def refused(self, config: dict[str, Any]) -> str:
+    def error_message(self, config: dict[str, Any]) -> str:
         with self.assertRaises(ConfigError) as caught:
             resolve({**GOOD, **config}, DESCRIPTOR)
         return str(caught.exception)
@@ -214,10 +214,10 @@ class ResolveTest(unittest.TestCase):
         ]
         for config, sentence in cases:
             with self.subTest(config=config):
-                self.assertIn(sentence, self.refused(config))
+                self.assertIn(sentence, self.error_message(config))
 
-    def test_values_become_their_parameters_type(self) -> None:
-        """An integral float becomes an int, an int a float, and unset may stay unset."""
+    def test_values_are_converted_to_the_type_of_their_parameter(self) -> None:
+        """An integral float becomes an int, an int a float, and None stays None."""
         config = resolve(
             {**GOOD, "params": {"layers": 4.0, "learning_rate": 1, "target": None}}, DESCRIPTOR
         )
@@ -226,20 +226,20 @@ class ResolveTest(unittest.TestCase):
         self.assertIsNone(config.params["target"])
 
     def test_other_fields_are_accessible(self) -> None:
-        """The whole document is available to a worker."""
+        """The complete document is available to a worker."""
         config = resolve({**GOOD, "warm_start": "x"}, DESCRIPTOR, Overrides({"seed": 5}))
         self.assertEqual(config.seed, 5)
         self.assertEqual(config.raw["warm_start"], "x")
 
     def test_a_misspelt_field_is_a_warning(self) -> None:
-        """It has no effect, and the message suggests the right one."""
+        """It has no effect, and the message suggests the correct name."""
         self.assertEqual(unknown_fields({"seed": 1, "metadata": {}}), [])
         (sentence,) = unknown_fields({"sede": 7})
         self.assertIn("'sede'", sentence)
         self.assertIn("Did you mean seed?", sentence)
 
-    def test_a_wrong_value_names_the_flag_that_gave_it(self) -> None:
-        """Also when another spelling of the flag exists."""
+    def test_the_error_of_a_wrong_value_names_its_flag(self) -> None:
+        """The flag is named as it was entered."""
         for flag in ("--set layers", "--layers"):
             assignment = Assignment("layers", "many", flag)
             with self.assertRaises(ConfigError) as raised:
@@ -247,7 +247,7 @@ class ResolveTest(unittest.TestCase):
             self.assertIn(flag, str(raised.exception))
 
     def test_broken_files_have_different_errors(self) -> None:
-        """Missing, not JSON, and not an object."""
+        """Not readable, not JSON, and not an object."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "config.json"
             for text, sentence in (
@@ -263,7 +263,7 @@ class ResolveTest(unittest.TestCase):
 
 class DescriptorTest(unittest.TestCase):
     def test_an_inconsistent_descriptor_is_rejected(self) -> None:
-        """Mistakes of an author show at the first start, not in a user's form."""
+        """Errors of an author appear at the first start, not in a user's form."""
 
         def described(*parameters: Parameter, **fields: Any) -> Descriptor:
             algorithm = Algorithm("one", "One", parameters=parameters, **fields)

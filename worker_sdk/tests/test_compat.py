@@ -12,7 +12,7 @@ from mosaic_worker.recording.recorder import EpisodeRecorder
 
 
 def import_name(module: str, name: str) -> Any:
-    """The result of `from module import name`."""
+    """Return the result of `from module import name`."""
     return getattr(importlib.import_module(f"mosaic_worker.{module}"), name)
 
 
@@ -26,7 +26,7 @@ class OldNamesTest(unittest.TestCase):
                     self.assertIs(import_name(module, old), import_name(current_module, current))
 
     def test_an_unknown_name_is_an_attribute_error(self) -> None:
-        """As for every module."""
+        """As for any other module."""
         for module in [*OLD_MODULES, *OLD_NAMES]:
             with self.subTest(module), self.assertRaises(AttributeError):
                 import_name(module, "no_such_name")
@@ -37,7 +37,7 @@ class OldNamesTest(unittest.TestCase):
             importlib.import_module("mosaic_worker.no_such_module")
 
     def test_old_methods_call_the_current_ones(self) -> None:
-        """On the classes that workers receive."""
+        """For the classes whose instances workers receive."""
         run = mock.Mock(spec=Run, is_pause_requested=True)
         self.assertIs(Run.is_told_to_pause.fget(run), True)  # type: ignore[attr-defined]
         self.assertIs(Run.recorder_of(run, "a"), run.recorder_for.return_value)

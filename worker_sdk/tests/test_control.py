@@ -1,4 +1,4 @@
-"""Commands reach their handlers, and all others are answered."""
+"""Commands reach their handlers; unknown and invalid ones are answered with a log line."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class ControlTest(unittest.TestCase):
         read_end, self.write_end = os.pipe()
         self.addCleanup(os.close, read_end)
         self.addCleanup(self.end_input)
-        self.woken = 0
+        self.wake_calls = 0
         self.control = Control(emitter, fd=read_end, wake=self.wake)
         self.control.accept("action")
-        self.over = threading.Event()
-        self.control.on("over", lambda _: self.over.set())
+        self.last = threading.Event()
+        self.control.on("last", lambda _: self.last.set())
 
     def wake(self) -> None:
-        self.woken += 1
+        self.wake_calls += 1
 
     def send(self, *pieces: bytes) -> None:
         """Send everything, and wait until it was processed."""
         self.control.start()
         for piece in pieces:
             os.write(self.write_end, piece)
-        os.write(self.write_end, b'{"cmd": "over"}\n')
-        self.assertTrue(self.over.wait(30))
+        os.write(self.write_end, b'{"cmd": "last"}\n')
+        self.assertTrue(self.last.wait(30))
 
     def end_input(self) -> None:
         """End of input is not an error: the thread ends, and the worker continues."""
@@ -75,13 +75,13 @@ class ControlTest(unittest.TestCase):
         self.control.on("pause", handled.append)
         self.control.accept("pause")
         self.send(b'{"cmd": "pause", "seq": 1}\n{"cmd": "action", "seq": 2}\n')
-        waiting = [self.control.poll(), self.control.poll()]
-        self.assertEqual([command.seq for command in waiting if command], [1, 2])
+        queued = [self.control.poll(), self.control.poll()]
+        self.assertEqual([command.seq for command in queued if command], [1, 2])
         self.assertEqual((handled, self.control.has_queued()), ([], False))
-        self.assertEqual(self.woken, 2)
+        self.assertEqual(self.wake_calls, 2)
 
     def test_an_unknown_command_is_answered(self) -> None:
-        """With its name and number, in the log."""
+        """The log line has its name and sequence number."""
         self.send(b'{"cmd": "dance", "seq": 7}\n')
         (log,) = self.logs()
         self.assertEqual((log["code"], log["fields"]), ("W110", {"cmd": "dance", "seq": 7}))
@@ -106,14 +106,14 @@ class ControlTest(unittest.TestCase):
         self.assertEqual([log["code"] for log in self.logs()], ["W111"])
         self.assertEqual([stop.seq for stop in stops], [3])
 
-    def test_an_endless_line_is_answered_once_and_skipped(self) -> None:
-        """A line over the limit costs neither memory nor the next command."""
+    def test_an_oversize_line_is_answered_once_and_skipped(self) -> None:
+        """A line over the limit is not buffered, and the next command is processed."""
         long = b'{"cmd": "' + b"x" * MAX_COMMAND_BYTES * 3 + b'"}\n'
         self.send(long[:4000], long[4000:9000], long[9000:], b"\n", b'{"cmd": "action"}\n')
         self.assertEqual([log["code"] for log in self.logs()], ["W111"])
         self.assertIsNotNone(self.control.poll())
 
-    def test_a_failing_handler_is_reported_and_survived(self) -> None:
+    def test_a_failing_handler_is_reported(self) -> None:
         """The thread continues after an exception of a handler."""
 
         def fail(_: ControlCommand) -> None:
@@ -126,14 +126,14 @@ class ControlTest(unittest.TestCase):
         self.assertIn("RuntimeError: cannot", log["message"])
 
     def test_the_command_queue_is_limited(self) -> None:
-        """Beyond a thousand waiting commands, further ones are rejected with a message."""
+        """When a thousand commands are queued, further ones are rejected with a message."""
         line = b'{"cmd": "action"}\n'
         self.send(*([line * 32] * (MAX_QUEUED // 32)), line)
         self.assertEqual([log["code"] for log in self.logs()], ["W113"])
-        waiting = 0
+        count = 0
         while self.control.poll() is not None:
-            waiting += 1
-        self.assertEqual(waiting, MAX_QUEUED)
+            count += 1
+        self.assertEqual(count, MAX_QUEUED)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an emitter writes, and in which order."""
+"""Lines that an emitter writes, and their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mosaic_worker.run_control import RunControl
 class EmitterTest(unittest.TestCase):
     def setUp(self) -> None:
         self.fd = os.memfd_create("telemetry")
-        # As the run's file is: else parent and child may write over each other.
+        # Like the run's file; otherwise parent and child may overwrite each other.
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_APPEND)
         self.addCleanup(os.close, self.fd)
         self.emitter = Emitter(fd=self.fd)
@@ -48,10 +48,10 @@ class EmitterTest(unittest.TestCase):
         emitter.artifact("video", "videos/a.mp4", meta={"episode": 0})
         emitter.heartbeat(global_step=3)
         emitter.progress(3, 10)
-        emitter.log("info", "W000", "words", figure=1)
+        emitter.log("info", "W000", "a message", value=1)
         emitter.status("running")
-        emitter.emit("brew", strength=3, sugar=None)
-        emitter.bye("failed", "it broke", "mend it")
+        emitter.emit("custom", present=3, absent=None)
+        emitter.bye("failed", "an error", "a remedy")
         kinds = [line["type"] for line in self.lines()]
         self.assertEqual(
             kinds,
@@ -70,25 +70,25 @@ class EmitterTest(unittest.TestCase):
                 "progress",
                 "log",
                 "status",
-                "brew",
+                "custom",
                 "bye",
             ],
         )
         self.assertEqual(self.lines()[5]["return"], 3.0)
-        self.assertEqual(self.lines()[14], {"type": "brew", "strength": 3})
+        self.assertEqual(self.lines()[14], {"type": "custom", "present": 3})
         self.assertEqual(
             self.lines()[15],
-            {"type": "bye", "outcome": "failed", "error": "it broke", "remedy": "mend it"},
+            {"type": "bye", "outcome": "failed", "error": "an error", "remedy": "a remedy"},
         )
 
     def test_episodes_are_numbered_in_order_of_starting(self) -> None:
-        """Automatically, continuing from a number that was passed."""
+        """Automatic numbers continue after a number that was passed."""
         ids = [self.emitter.episode_start(seed=1), self.emitter.episode_start(episode=7)]
         ids += [self.emitter.episode_start(episode_id="mine"), self.emitter.episode_start()]
         self.assertEqual(ids, ["ep0", "ep7", "mine", "ep9"])
         self.assertEqual([line["episode"] for line in self.lines()], [0, 7, 8, 9])
 
-    def test_threads_never_tear_or_lose_a_line(self) -> None:
+    def test_threads_write_complete_lines(self) -> None:
         """Every line of every thread is complete, written once, and in order per thread."""
         count, threads = 400, 6
 
@@ -105,11 +105,11 @@ class EmitterTest(unittest.TestCase):
             thread.join()
         steps = [line for line in self.lines() if line["type"] == "step"]
         for index in range(threads):
-            mine = [line["step"] for line in steps if line["episode_id"] == f"ep{index}"]
-            self.assertEqual(mine, list(range(count)))
+            numbers = [line["step"] for line in steps if line["episode_id"] == f"ep{index}"]
+            self.assertEqual(numbers, list(range(count)))
         self.assertEqual(len(self.lines()) - len(steps), threads * len(range(0, count, 3)))
 
-    def test_other_lines_keep_their_place_among_steps(self) -> None:
+    def test_other_lines_keep_their_order_among_steps(self) -> None:
         """A line that is written immediately does not overtake buffered steps."""
         for n in range(50):
             self.emitter.step("ep0", n, 0, 0.0, False, False)
@@ -117,7 +117,7 @@ class EmitterTest(unittest.TestCase):
         order = [line.get("step", line.get("n")) for line in self.lines()]
         self.assertEqual(order, [n for n in range(50) for _ in range(2)])
 
-    def test_a_stalled_loop_leaves_no_step_behind(self) -> None:
+    def test_a_stalled_loop_writes_its_buffered_steps(self) -> None:
         """Buffered steps are written although nothing is emitted after them."""
         for n in range(13):
             self.emitter.step("ep0", n, 0, 0.0, False, False)
@@ -162,7 +162,7 @@ class EmitterTest(unittest.TestCase):
         expected = [("child", n) for n in range(5)] + [("parent", n) for n in range(6)]
         self.assertEqual(steps, expected)
 
-    def test_a_child_forked_while_locks_are_held_is_not_stuck(self) -> None:
+    def test_a_child_forked_while_locks_are_held_does_not_deadlock(self) -> None:
         """A lock held by another thread of the parent does not block the child."""
         control = RunControl()
         emitter = Emitter(fd=self.fd, run_control=control)
@@ -179,9 +179,9 @@ class EmitterTest(unittest.TestCase):
         held.wait()
         child = self.fork()
         if child == 0:
-            signal.alarm(30)  # ends a child that is stuck
+            signal.alarm(30)  # ends a deadlocked child
             emitter.step("child", 0, 0, 0.0, False, False, object())
-            control.stop("the test said so")
+            control.stop("requested by the test")
             os._exit(0)
         done.set()
         holder.join()
@@ -190,7 +190,7 @@ class EmitterTest(unittest.TestCase):
 
     def fork(self) -> int:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # 3.12 warns of forking with threads: just the case
+            warnings.simplefilter("ignore")  # 3.12 warns about forking with threads
             return os.fork()
 
     def test_an_oversize_step_drops_optional_fields(self) -> None:
@@ -205,8 +205,8 @@ class EmitterTest(unittest.TestCase):
         self.emitter.bye("succeeded")
         steps = [line for line in self.lines() if line["type"] == "step"]
         optional = ("render", "obs", "info", "llm", "bdi")
-        kept = [{name for name in optional if name in step} for step in steps]
-        self.assertEqual(kept, [{"obs", "info"}, {"info"}, set(), {"bdi"}, set()])
+        present = [{name for name in optional if name in step} for step in steps]
+        self.assertEqual(present, [{"obs", "info"}, {"info"}, set(), {"bdi"}, set()])
         logs = [line for line in self.lines() if line["type"] == "log"]
         self.assertEqual([log["code"] for log in logs], ["W102", "W102"])
         self.assertEqual([log["fields"]["count"] for log in logs], [1, 6])

@@ -59,7 +59,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "the word NaN": (["NaN", "Infinity"], ["NaN", "Infinity"]),
     "scalar": (ArrayLike(3), 3),
     "array": (ArrayLike([[1, 2.5], [3, NAN]]), [[1, 2.5], [3, "NaN"]]),
-    "array of nothing but numbers": (ArrayLike([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+    "array of integers": (ArrayLike([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
     "float subclass": ([FloatLike(0.25), FloatLike("nan")], [0.25, "NaN"]),
     "integers past 64 bits": ([2**64, -(2**70), 2**128 + 1], [2**64, -(2**70), 2**128 + 1]),
     "keys": (
@@ -86,7 +86,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
 
 @contextlib.contextmanager
 def emitted(encoder: str) -> Iterator[tuple[Emitter, Any]]:
-    """An emitter that writes to a file, and a function that returns its lines."""
+    """Yield an emitter that writes to a file, and a function that returns its lines."""
     with tempfile.TemporaryFile() as file:
         emitter = Emitter(fd=file.fileno(), encoder=encoder)
 
@@ -113,7 +113,7 @@ class EncoderCases(unittest.TestCase):
         except ImportError:
             raise unittest.SkipTest(f"{cls.encoder} is not installed here") from None
 
-    def test_values_are_encoded_alike(self) -> None:
+    def test_all_encoders_give_the_same_values(self) -> None:
         """NaN, arrays, big integers and unusual types give the same JSON."""
         for name, (value, expected) in VALUES.items():
             with self.subTest(value=name), emitted(self.encoder) as (emitter, lines):
@@ -122,7 +122,7 @@ class EncoderCases(unittest.TestCase):
                 self.assertEqual(line["obs"], expected)
                 self.assertEqual(line["info"], {"deep": [expected]})
 
-    def test_typed_fields_are_encoded_alike(self) -> None:
+    def test_all_encoders_give_the_same_typed_fields(self) -> None:
         """A reward of NaN and an action of None, as in the protocol."""
         with emitted(self.encoder) as (emitter, lines):
             emitter.step("ep0", 1, None, NAN, True, False, t=5.5)
@@ -153,7 +153,7 @@ class EncoderCases(unittest.TestCase):
             )
 
     def test_unsupported_values_become_their_repr_with_one_warning(self) -> None:
-        """An unusual info dict never ends training; the log has one message with a count."""
+        """An unusual info dict does not end training; the log has one message with a count."""
         endless: dict[str, Any] = {}
         endless["self"] = endless
         with emitted(self.encoder) as (emitter, lines):
@@ -169,8 +169,8 @@ class EncoderCases(unittest.TestCase):
             self.assertEqual([log["code"] for log in logs], ["W101", "W101"])
             self.assertEqual([log["fields"]["count"] for log in logs], [1, 6])
 
-    def test_a_repr_that_raises_is_survived(self) -> None:
-        """An object whose repr() fails does not lose its step."""
+    def test_a_repr_that_raises_does_not_lose_the_step(self) -> None:
+        """The class name is written instead."""
 
         class Hostile:
             def __repr__(self) -> str:
@@ -196,7 +196,7 @@ class JsonTest(EncoderCases):
     encoder = "json"
 
 
-del EncoderCases  # only the classes made of it are tests
+del EncoderCases  # only its subclasses are tests
 
 
 if __name__ == "__main__":

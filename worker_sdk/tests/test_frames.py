@@ -26,21 +26,21 @@ class Slot(NamedTuple):
 
 
 def read(path: Path) -> tuple[tuple[int, ...], list[Slot]]:
-    """The header and every slot; implemented from the documentation only."""
+    """Return the frame shape and every slot; implemented from the documentation only."""
     data = path.read_bytes()
     magic, version, width, height, channels, slots, step_bytes = HEADER.unpack_from(data)
     pixel_bytes = width * height * channels
     slot_bytes = (64 + step_bytes + pixel_bytes + 63) // 64 * 64
     if magic != b"MOSAICFR" or version != 1 or len(data) != 64 + slots * slot_bytes:
-        raise AssertionError("not as the page says")
-    found = []
+        raise AssertionError("the layout differs from the documentation")
+    contents = []
     for number in range(slots):
-        place = 64 + number * slot_bytes
-        sequence, step, seq, length = SLOT.unpack_from(data, place)
-        text = data[place + 64 : place + 64 + length]
-        pixels_at = place + 64 + step_bytes
-        found.append(Slot(sequence, step, seq, text, data[pixels_at : pixels_at + pixel_bytes]))
-    return (width, height, channels), found
+        start = 64 + number * slot_bytes
+        sequence, step, seq, length = SLOT.unpack_from(data, start)
+        text = data[start + 64 : start + 64 + length]
+        pixels_at = start + 64 + step_bytes
+        contents.append(Slot(sequence, step, seq, text, data[pixels_at : pixels_at + pixel_bytes]))
+    return (width, height, channels), contents
 
 
 class FrameMailboxTest(unittest.TestCase):
@@ -85,7 +85,7 @@ class FrameMailboxTest(unittest.TestCase):
         self.mailbox()
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_another_size_makes_another_file(self) -> None:
+    def test_another_size_creates_another_file(self) -> None:
         """Readers of the old file are not disturbed, and the numbers continue."""
         mailbox = self.mailbox()
         mailbox.write(bytes(12), 2, 2)
@@ -101,8 +101,8 @@ class FrameMailboxTest(unittest.TestCase):
 
     def test_pixels_of_any_kind(self) -> None:
         """Any buffer works, including a slice of another image."""
-        whole = memoryview(bytes(range(24)))
-        kinds = [bytes(whole), bytearray(whole), whole, whole.cast("B", (2, 4, 3))]
+        view = memoryview(bytes(range(24)))
+        kinds = [bytes(view), bytearray(view), view, view.cast("B", (2, 4, 3))]
         for pixels in kinds:
             with self.subTest(type=type(pixels).__name__):
                 mailbox = self.mailbox()
@@ -113,7 +113,7 @@ class FrameMailboxTest(unittest.TestCase):
         self.assertEqual(read(self.path)[1][1].pixels, bytes(range(0, 24, 2)))
 
     def test_pixels_of_the_wrong_size_are_rejected(self) -> None:
-        """With a message and a remedy for the author of the worker."""
+        """The error has a message and a remedy for the author of the worker."""
         mailbox = self.mailbox()
         for pixels, width, height, channels in (
             (bytes(11), 2, 2, 3),
@@ -127,7 +127,7 @@ class FrameMailboxTest(unittest.TestCase):
             self.assertTrue(e.exception.remedy)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_step_that_is_too_long_is_left_out(self) -> None:
+    def test_a_step_that_is_too_long_is_omitted(self) -> None:
         """The frame itself is still written."""
         mailbox = self.mailbox()
         mailbox.write(bytes(3), 1, 1, step=5, step_json=b"x" * (64 << 10))
@@ -157,10 +157,10 @@ class FrameMailboxTest(unittest.TestCase):
         with WorkerProcess(["-c", code], self.folder) as worker:
             self.assertEqual(worker.wait(), 41, worker.log.read_text())
             self.assertIn("W122", worker.log.read_text())
-        left = {path.name for path in self.folder.iterdir()}
-        self.assertEqual(left, {"telemetry.jsonl", "worker.log"})
+        names = {path.name for path in self.folder.iterdir()}
+        self.assertEqual(names, {"telemetry.jsonl", "worker.log"})
 
-    def test_frames_come_back(self) -> None:
+    def test_frames_resume_after_an_error(self) -> None:
         """Once the folder exists again, the next frame after a short time is written."""
         path = self.folder / "later" / "frames"
         mailbox = FrameMailbox(path, self.emitter())

@@ -26,7 +26,7 @@ LIMIT = 10_000
 
 
 def limited_writer() -> None:
-    """In a child: write numbered lines to a file that may not exceed LIMIT for now."""
+    """In a child: write numbered lines to a file whose size is limited to LIMIT at first."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
     control = RunControl()
     signal.signal(signal.SIGUSR1, lambda *_: _raise_limit())
@@ -44,7 +44,7 @@ def _raise_limit() -> None:
 
 def _stop_at_end_of_input(control: RunControl) -> None:
     sys.stdin.read()
-    control.stop("the test said so")
+    control.stop("requested by the test")
 
 
 class FullDiskTest(unittest.TestCase):
@@ -70,14 +70,14 @@ class FullDiskTest(unittest.TestCase):
         self.until(lambda: b"Training waits" in self.log.read_bytes())
         self.assertEqual(self.file.stat().st_size, LIMIT)
 
-    def until(self, is_so: Callable[[], bool]) -> None:
+    def until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 30
-        while not is_so():
+        while not condition():
             self.assertLess(time.monotonic(), deadline, self.log.read_text())
             time.sleep(0.01)
 
-    def test_it_waits_for_space_and_loses_nothing(self) -> None:
-        """With free space again, a partial line is completed."""
+    def test_it_waits_for_space_and_loses_no_line(self) -> None:
+        """When there is free space again, a partial line is completed."""
         self.child.send_signal(signal.SIGUSR1)
         self.assertEqual(self.child.wait(30), 0)
         lines = [json.loads(line) for line in self.file.read_bytes().splitlines()]
@@ -88,23 +88,23 @@ class FullDiskTest(unittest.TestCase):
         """With a full disk, a stop drops lines and reports how many."""
         self.stdin.close()
         self.assertEqual(self.child.wait(30), 0)
-        *whole, torn, notice, end = self.file.read_bytes().splitlines()
-        kept = [json.loads(line)["n"] for line in whole]
-        self.assertEqual(kept, list(range(len(kept))))
-        self.assertRaises(ValueError, json.loads, torn)
+        *complete, partial, notice, end = self.file.read_bytes().splitlines()
+        written = [json.loads(line)["n"] for line in complete]
+        self.assertEqual(written, list(range(len(written))))
+        self.assertRaises(ValueError, json.loads, partial)
         self.assertEqual(json.loads(end), {"type": "end"})
         self.assertEqual(json.loads(notice)["code"], "W103")
-        self.assertEqual(json.loads(notice)["fields"]["dropped"], 500 - len(kept))
+        self.assertEqual(json.loads(notice)["fields"]["dropped"], 500 - len(written))
 
 
 class StallThreadTest(unittest.TestCase):
     def test_two_threads_start_one_stall_thread(self) -> None:
-        """Also if both see that there is none yet."""
+        """Even if both find that there is none yet."""
         descriptor = os.open(os.devnull, os.O_WRONLY)
         self.addCleanup(os.close, descriptor)
         emitter = Emitter(fd=descriptor)
         self.addCleanup(emitter.writer.close)
-        meeting = threading.Barrier(2, timeout=0.2)
+        barrier = threading.Barrier(2, timeout=0.2)
         created = []
 
         class SlowThread(threading.Thread):
@@ -113,7 +113,7 @@ class StallThreadTest(unittest.TestCase):
             def __init__(self, *args: Any, **keywords: Any) -> None:
                 created.append(self)
                 with contextlib.suppress(threading.BrokenBarrierError):
-                    meeting.wait()
+                    barrier.wait()
                 super().__init__(*args, **keywords)
 
         callers = [threading.Thread(target=emitter.writer.watch_for_stall) for _ in range(2)]
@@ -126,8 +126,8 @@ class StallThreadTest(unittest.TestCase):
 
 
 class LostReaderTest(unittest.TestCase):
-    def test_a_reader_that_goes_away_ends_the_run(self) -> None:
-        """A closed pipe stops the run instead of hanging or raising."""
+    def test_a_closed_pipe_ends_the_run(self) -> None:
+        """The run stops; nothing hangs or raises."""
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, write_end)
         control = RunControl()
@@ -166,7 +166,7 @@ class LostReaderTest(unittest.TestCase):
         self.assertEqual(numbers, list(range(3000)))
 
     def test_a_slow_reader_of_a_high_descriptor_is_waited_for(self) -> None:
-        """Also in a process with more than a thousand open files."""
+        """In a process with more than a thousand open files."""
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, read_end)
         self.addCleanup(os.close, write_end)
@@ -192,12 +192,12 @@ class LostReaderTest(unittest.TestCase):
         self.assertEqual(emitter.broken, "")
         self.assertEqual(os.read(read_end, 100), b'{"type":"line"}\n')
 
-    def test_a_full_device_does_not_hold_up_a_stop(self) -> None:
+    def test_a_full_device_does_not_delay_a_stop(self) -> None:
         """A run that is stopping ends at once if nothing can be written."""
         full = os.open("/dev/full", os.O_WRONLY)
         self.addCleanup(os.close, full)
         control = RunControl()
-        control.stop("the test said so")
+        control.stop("requested by the test")
         emitter = Emitter(fd=full, run_control=control)
         self.addCleanup(emitter.writer.close)
         emitter.metric("a", 1.0)

@@ -32,28 +32,28 @@ def settings(**config: Any) -> PlaySettings:
 
 def seeds(count: int, **config: Any) -> list[int | None]:
     resolved = resolve(config, WORKER)
-    chosen = SeedSchedule(resolved.seed, read_settings(resolved))
-    return [chosen.next(played, None) for played in range(count)]
+    schedule = SeedSchedule(resolved.seed, read_settings(resolved))
+    return [schedule.next(played, None) for played in range(count)]
 
 
 class SettingsTest(unittest.TestCase):
-    def test_a_worker_without_these_parameters_plays_with_the_defaults(self) -> None:
-        """A worker that only calls `play` declares nothing."""
+    def test_a_worker_without_play_parameters_uses_the_defaults(self) -> None:
+        """A worker that only calls `play` need not declare them."""
         plain = read_settings(resolve({}, PLAIN))
         self.assertEqual((plain.initial_speed, plain.auto_reset, plain.episodes), (1.0, True, None))
         self.assertEqual(plain, settings())
 
     def test_an_evaluation_is_unpaced_and_resets_automatically(self) -> None:
-        """No real time, and no reset commands."""
+        """It runs at unlimited speed, and ignores `auto_reset`."""
         chosen = settings(mode="evaluate", params={"auto_reset": False})
         self.assertEqual((chosen.initial_speed, chosen.auto_reset), (0.0, True))
         self.assertEqual(settings(mode="evaluate", params={"speed": 2.0}).initial_speed, 2.0)
 
-    def test_a_person_is_evaluated_in_real_time(self) -> None:
-        """A human needs real time."""
+    def test_a_human_is_evaluated_in_real_time(self) -> None:
+        """The speed of an evaluation with the actor `human` is 1."""
         self.assertEqual(settings(mode="evaluate", actor="human").initial_speed, 1.0)
 
-    def test_how_many_episodes_end_a_run(self) -> None:
+    def test_the_episode_limit_of_a_run(self) -> None:
         """The smaller of two limits; an evaluation always has one."""
         self.assertEqual(settings(episodes=5, max_episodes=3).episodes, 3)
         self.assertIsNone(settings().episodes)
@@ -71,7 +71,7 @@ class SettingsTest(unittest.TestCase):
 
 class SeedsTest(unittest.TestCase):
     def test_only_the_first_episode_uses_the_runs_seed(self) -> None:
-        """Later episodes differ, and their records have their start."""
+        """Later episodes are unseeded."""
         self.assertEqual(seeds(3, seed=7), [7, None, None])
 
     def test_an_evaluation_seeds_every_episode(self) -> None:
@@ -81,14 +81,14 @@ class SeedsTest(unittest.TestCase):
 
 
 class DescribingTest(unittest.TestCase):
-    def test_the_parameters_come_without_the_loop(self) -> None:
+    def test_the_parameters_do_not_import_the_loop(self) -> None:
         """`--describe` imports neither the loop nor gymnasium."""
         code = (
             "import json, sys; from mosaic_worker.play import PARAMETERS;"
             "print(json.dumps([m for m in sys.modules if 'loop' in m or 'gymnasium' in m]))"
         )
-        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
-        self.assertEqual(json.loads(done.stdout), [])
+        result = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(json.loads(result.stdout), [])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The policy of an actor for every state: what is written, and when it is requested."""
+"""The policy of an actor for every state: its line, and when `policy()` is called."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mosaic_worker.policy_table import make_policy_table
 
 
 class Array:
-    """Like numpy's, which the SDK does not need."""
+    """The interface of numpy's arrays."""
 
     def __init__(self, values: list[Any]) -> None:
         self._values = values
@@ -32,7 +32,7 @@ class PlanningActor:
         self.returned = returned
         self.calls = 0
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - the interface
         return 0
 
     def policy(self) -> Any:
@@ -42,13 +42,13 @@ class PlanningActor:
         return self.returned
 
 
-class WithNetwork:
-    """Has an attribute of that name that is not a method."""
+class ActorWithNetwork:
+    """Has an attribute `policy` that is not a method."""
 
     def __init__(self) -> None:
         self.policy = print
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - the interface
         return 0
 
 
@@ -78,12 +78,12 @@ class PolicyTableTest(unittest.TestCase):
         self.assertEqual((table.actions, table.q_values), ([1] * 5000, None))
 
     def test_equal_tables_are_equal(self) -> None:
-        """Also with NaN, so that they are written once."""
+        """Tables with NaN compare equal, so that they are written once."""
         tables = [make_policy_table(q_values=[[float("nan"), 1.0]]) for _ in range(2)]
         self.assertEqual(*tables)
 
     def test_the_largest_table_fits_a_line(self) -> None:
-        """However long its numbers are."""
+        """With the longest numbers."""
         table = make_policy_table(q_values=[[-1.23456789e-100] * 64] * 1000)
         self.assertIsNotNone(table.q_values)
         self.assertLess(len(json.dumps(table._asdict())), MAX_LINE_BYTES)
@@ -123,7 +123,7 @@ class PolicyPublisherTest(unittest.TestCase):
             ],
         )
 
-    def test_another_actor_is_called_at_once(self) -> None:
+    def test_another_actor_is_called_immediately(self) -> None:
         """A human has no policy, which clears the previous one."""
         self.publisher.publish(NamedActor("it", PlanningActor({"actions": [0]})), 0)
         self.publisher.publish(NamedActor("human", None), 1)
@@ -140,14 +140,14 @@ class PolicyPublisherTest(unittest.TestCase):
 
     def test_actors_without_a_policy(self) -> None:
         """A network named `policy` is not called, and None is not a policy."""
-        self.publisher.publish(NamedActor("a", WithNetwork()), 0)
+        self.publisher.publish(NamedActor("a", ActorWithNetwork()), 0)
         self.publisher.publish(NamedActor("b", PlanningActor(None)), 0)
         self.assertEqual(self.lines(), [])
 
     def test_a_failing_policy_method_is_not_called_again(self) -> None:
         """The session continues, and the log has the error."""
         for returned, message in (
-            (WorkerError("too much to say"), "too much to say"),
+            (WorkerError("the table is too large"), "the table is too large"),
             ({"actions": ["left"]}, "'actions'"),
             ({"moves": [0]}, "must return a mapping"),
             (7, "must return a mapping"),

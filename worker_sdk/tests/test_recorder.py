@@ -1,4 +1,4 @@
-"""What a recorder writes of the episodes of an environment, at each level of detail."""
+"""Lines that a recorder writes for the episodes of an environment, at each level of detail."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NAN = float("nan")
 
 
 class Corridor:
-    """Walks to the right; needs only the standard library."""
+    """An environment that needs only the standard library: each step moves to the right."""
 
     action_space = None
     observation_space = None
 
     def __init__(self, length: int = 3) -> None:
         self.length = length
-        self.place = 0
+        self.position = 0
         self.rewards: list[Any] = []
         self.info: dict[str, Any] = {}
 
@@ -42,15 +42,15 @@ class Corridor:
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         if seed == "broken" or options == "broken":
             raise RuntimeError("no reset")
-        self.place = 0
-        return [self.place], {}
+        self.position = 0
+        return [self.position], {}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if action == "broken":
             raise RuntimeError("no step")
-        self.place += 1
+        self.position += 1
         reward = self.rewards.pop(0) if self.rewards else 1.0
-        return [self.place], reward, self.place >= self.length, False, self.info
+        return [self.position], reward, self.position >= self.length, False, self.info
 
     def close(self) -> str:
         return "closed"
@@ -80,9 +80,9 @@ class RecorderCase(unittest.TestCase):
         lines = [json.loads(line) for line in self.raw().splitlines()]
         return [line for line in lines if not kinds or line["type"] in kinds]
 
-    def until(self, is_so: Callable[[], bool]) -> None:
+    def until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 30
-        while not is_so():
+        while not condition():
             self.assertLess(time.monotonic(), deadline, self.raw())
             time.sleep(0.005)
 
@@ -143,7 +143,7 @@ class DetailsTest(RecorderCase):
         self.assertEqual(len(by_columns), 18)
 
     def test_an_unknown_detail_names_the_known_ones(self) -> None:
-        """For a typo in the configuration."""
+        """The error helps to correct a typo in the configuration."""
         with self.assertRaisesRegex(
             WorkerError, "Unknown step detail 'most'.*all, sampled, columns, off"
         ):
@@ -151,7 +151,7 @@ class DetailsTest(RecorderCase):
 
 
 class LongEpisodesTest(RecorderCase):
-    def test_columns_of_a_long_episode_come_in_pieces_without_gaps(self) -> None:
+    def test_columns_of_a_long_episode_are_split_into_lines(self) -> None:
         """Start, chunks of at most 256 steps, and the rest with the end: every step once."""
         env = self.attached("columns", length=1000)
         env.reset(seed=7)
@@ -170,7 +170,7 @@ class LongEpisodesTest(RecorderCase):
         self.assertEqual((end["steps"], end["return"]), (1000, 1000.0))
         self.assertNotIn("seed", end)
 
-    def test_a_stalled_loop_loses_nothing(self) -> None:
+    def test_a_stalled_loop_loses_no_step(self) -> None:
         """Steps are written soon, although nothing follows them, at every level."""
         for detail, kind in (("columns", "steps"), ("all", "step")):
             with self.subTest(detail=detail):
@@ -182,21 +182,21 @@ class LongEpisodesTest(RecorderCase):
                 self.until(lambda kind=kind: len(self.lines(kind)) == 1)  # type: ignore[misc]
 
     def test_a_stalled_loop_after_an_episode(self) -> None:
-        """Its end is written, too."""
+        """The end of the episode is written."""
         env = self.attached("all", length=2)
-        self.recorder._flusher.stop()  # which would write it too, but later
+        self.recorder._flusher.stop()  # it would write the end, but later
         env.reset()
         env.step(0)
         self.until(lambda: len(self.lines("step")) == 1)
-        env.reset()  # ends the first in the middle
+        env.reset()  # ends the first episode before its last step
         self.until(lambda: len(self.lines("episode")) == 1)
-        env.unwrapped.info = {"odd": object()}  # such a step is written at once
+        env.unwrapped.info = {"odd": object()}  # such a step is written immediately
         env.step(0)
         env.step(0)
         self.until(lambda: len(self.lines("episode")) == 2)
 
     def test_an_unfinished_episode_is_written_without_an_end(self) -> None:
-        """Closing the environment or the recorder ends no episode."""
+        """Closing the environment does not write an end."""
         env = self.attached("columns", length=1000)
         env.reset(seed=1)
         env.step(5)
@@ -206,8 +206,8 @@ class LongEpisodesTest(RecorderCase):
 
 
 class ResetsTest(RecorderCase):
-    def test_a_reset_in_the_middle_ends_the_episode_with_neither_flag(self) -> None:
-        """For wrappers that cut episodes short; the environment did not end."""
+    def test_an_early_reset_ends_the_episode_without_flags(self) -> None:
+        """The episode was neither terminated nor truncated by the environment."""
         env = self.attached("columns")
         env.reset(seed=1)
         env.step(0)
@@ -231,12 +231,13 @@ class ResetsTest(RecorderCase):
                     env.step(0)
                 env.reset()
                 self.recorder.close()
-                written = [line for line in self.lines() if "seed" in line]
-                self.assertEqual([(t["episode"], t["seed"]) for t in written], [(0, 1), (1, 2)])
+                seeded = [line for line in self.lines() if "seed" in line]
+                numbers = [(line["episode"], line["seed"]) for line in seeded]
+                self.assertEqual(numbers, [(0, 1), (1, 2)])
                 self.assertEqual(len(self.lines("episode")), 2)
 
     def test_exceptions_of_the_environment_pass_through(self) -> None:
-        """A failing reset or step looks the same as without a recorder, and is not recorded."""
+        """A failing reset or step raises the same exception, and is not recorded."""
         env = self.attached("columns")
         with self.assertRaisesRegex(RuntimeError, "no reset"):
             env.reset(seed="broken")
@@ -296,7 +297,7 @@ class ValuesTest(RecorderCase):
                 self.assertEqual(rewards, ["NaN", "Infinity", "Infinity"])
                 self.assertEqual(end["return"], "NaN")
 
-    def test_an_observation_that_changes_afterwards_is_recorded_as_it_was(self) -> None:
+    def test_a_reused_info_is_recorded_with_its_value_at_each_step(self) -> None:
         """Environments reuse their lists and dicts."""
         env = self.attached("all")
         shared: dict[str, Any] = {"n": 0, "list": [0]}
@@ -346,33 +347,33 @@ class OrderTest(RecorderCase):
             env.step(0)
         first.close()
         second.close()
-        begun = {line["seed"]: line["episode"] for line in self.lines() if "seed" in line}
-        self.assertEqual(begun, {10: 0, 20: 1})
+        starts = {line["seed"]: line["episode"] for line in self.lines() if "seed" in line}
+        self.assertEqual(starts, {10: 0, 20: 1})
 
 
 class StepListenersTest(RecorderCase):
-    def test_a_listener_gets_each_step_as_it_is_written(self) -> None:
-        """Before the line is written; an annotation is included once."""
+    def test_a_listener_gets_the_fields_of_each_step(self) -> None:
+        """An annotation is included once."""
         for detail in ("all", "columns"):
             with self.subTest(detail=detail):
                 env = self.attached(detail)
                 seen: list[dict[str, Any]] = []
-                begun: list[dict[str, Any]] = []
+                starts: list[dict[str, Any]] = []
                 self.recorder.listener = seen.append
-                self.recorder.on_episode = begun.append
+                self.recorder.on_episode = starts.append
                 env.reset(seed=3)
                 self.recorder.annotate(actor="human", seq=9)
                 env.step(1)
                 env.step(0)
-                self.assertEqual((begun[0]["seed"], begun[0]["obs"]), (3, [0]))
+                self.assertEqual((starts[0]["seed"], starts[0]["obs"]), (3, [0]))
                 self.assertEqual([step["step"] for step in seen], [0, 1])
                 self.assertEqual((seen[0]["actor"], seen[0]["seq"]), ("human", 9))
                 self.assertEqual((seen[0]["obs"], seen[0]["reward"]), ([1], 1.0))
                 self.assertNotIn("actor", seen[1])
-                self.assertEqual(seen[0]["episode_id"], begun[0]["episode_id"])
+                self.assertEqual(seen[0]["episode_id"], starts[0]["episode_id"])
 
-    def test_an_annotated_step_is_written_at_once(self) -> None:
-        """For a human player without delay."""
+    def test_an_annotated_step_is_written_immediately(self) -> None:
+        """A human player sees the step without delay."""
         env = self.attached("all")
         env.reset(seed=3)
         self.recorder.annotate(actor="human", seq=9, llm={"prompt": "go"})
@@ -381,37 +382,37 @@ class StepListenersTest(RecorderCase):
         self.assertEqual((step["actor"], step["seq"], step["llm"]), ("human", 9, {"prompt": "go"}))
 
     def test_an_unknown_annotation_is_rejected(self) -> None:
-        """A typo would be lost otherwise."""
+        """Otherwise a typo would be ignored."""
         with self.assertRaisesRegex(TypeError, "'actr' is not an annotation"):
             self.recorder.annotate(actr="human")
 
 
 class CopiesTest(RecorderCase):
-    def test_a_copy_of_the_environment_steps_itself(self) -> None:
-        """A deep or pickled copy is not recorded and does not move the original."""
+    def test_a_copy_of_the_environment_is_independent(self) -> None:
+        """A deep or pickled copy is not recorded and does not step the original."""
         env = self.attached("columns")
         env.reset(seed=1)
         for duplicate in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301
             duplicate.step(0)
             duplicate.step(0)
-            self.assertEqual((duplicate.place, env.place), (2, 0))
+            self.assertEqual((duplicate.position, env.position), (2, 0))
         env.step(5)
         env.close()
         self.assertEqual(self.lines("steps")[0]["actions"], [5])
 
-    def test_after_close_the_environment_is_as_before(self) -> None:
-        """The recorder leaves no trace."""
+    def test_close_removes_the_instrumentation(self) -> None:
+        """The environment has its own methods again."""
         env = self.attached("columns")
         self.recorder.close()
         self.assertEqual({"step", "reset", "close"} & set(vars(env)), set())
 
-    def test_a_forked_child_records_nothing_of_its_parents(self) -> None:
+    def test_a_forked_child_does_not_record_its_parents_environments(self) -> None:
         """Two processes never write the same episode."""
         env = self.attached("columns")
         env.reset(seed=1)
         env.step(0)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # 3.12 warns of forking with threads: just the case
+            warnings.simplefilter("ignore")  # 3.12 warns about forking with threads
             child = os.fork()
         if child == 0:
             signal.alarm(30)
@@ -423,8 +424,9 @@ class CopiesTest(RecorderCase):
         env.step(2)
         env.step(3)
         self.recorder.close()
-        taken = [a for line in self.lines("steps", "episode") for a in line.get("actions", ())]
-        self.assertEqual(taken, [0, 2, 3])
+        lines = self.lines("steps", "episode")
+        actions = [action for line in lines for action in line.get("actions", ())]
+        self.assertEqual(actions, [0, 2, 3])
 
 
 KILLED = """
@@ -443,17 +445,17 @@ os.kill(os.getpid(), 9)
 
 class KilledTest(unittest.TestCase):
     def test_a_kill_loses_at_most_256_steps(self) -> None:
-        """Of an episode in columns, less than one chunk is lost."""
+        """Of an episode recorded as columns, at most one line is lost."""
         with tempfile.TemporaryDirectory() as folder:
             spool = Path(folder) / "telemetry.jsonl"
             with spool.open("ab") as stdout:
                 program = KILLED.format(folder=str(Path(__file__).parent))
-                done = subprocess.run([sys.executable, "-c", program], stdout=stdout, check=False)
-            self.assertEqual(done.returncode, -signal.SIGKILL)
+                result = subprocess.run([sys.executable, "-c", program], stdout=stdout, check=False)
+            self.assertEqual(result.returncode, -signal.SIGKILL)
             lines = [json.loads(line) for line in spool.read_bytes().splitlines()]
-        kept = [action for line in lines for action in line.get("actions", ())]
-        self.assertEqual(kept, list(range(len(kept))))
-        self.assertGreaterEqual(len(kept), 3000 - 256)
+        written = [action for line in lines for action in line.get("actions", ())]
+        self.assertEqual(written, list(range(len(written))))
+        self.assertGreaterEqual(len(written), 3000 - 256)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs of external scripts, and the default step detail of a run."""
+"""Runs of third-party scripts, and the default step detail of a run."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def describe_script(script: str) -> Algorithm:
 
 
 def no_work(_: Run) -> None:
-    raise AssertionError("nothing runs")
+    raise AssertionError("work was called")
 
 
 def call(*flags: str, hook: Callable[[str], Algorithm] | None = describe_script) -> tuple[int, str]:
-    """The exit code and the output."""
+    """Return the exit code and the output."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = main(DESCRIPTOR, no_work, flags, describe_script=hook)
@@ -47,16 +47,16 @@ class ScriptTest(unittest.TestCase):
         return resolve({"script": "/own_dqn.py", **fields}, DESCRIPTOR, None, describe_script)
 
     def test_a_script_is_described_as_the_only_algorithm(self) -> None:
-        """With its own parameters; the descriptor declares support for scripts."""
+        """It has the script's parameters, and the descriptor declares support for scripts."""
         code, output = call("--describe", "--script", "/own_dqn.py")
         described = json.loads(output)
         self.assertEqual(code, 0)
-        self.assertEqual([each["id"] for each in described["algorithms"]], ["own_dqn"])
+        self.assertEqual([algo["id"] for algo in described["algorithms"]], ["own_dqn"])
         self.assertIs(described["supports"]["scripts"], True)
         self.assertEqual(len(json.loads(call("--describe")[1])["algorithms"]), 2)
 
     def test_a_script_that_cannot_be_described_is_an_error(self) -> None:
-        """On one line, with a remedy; also for a worker without support for scripts."""
+        """The error has a remedy; a worker without support for scripts has its own error."""
         code, output = call("--describe", "--script", "/none.py")
         self.assertEqual(code, 2)
         self.assertIn("There is no /none.py. Correct the path.", output)
@@ -65,7 +65,7 @@ class ScriptTest(unittest.TestCase):
         self.assertIn("tiny does not run scripts", output)
 
     def test_only_set_parameters_are_passed_on(self) -> None:
-        """A script's defaults stay its own, and no algorithm is needed."""
+        """The script uses its own defaults, and the config needs no algorithm."""
         config = self.resolve(params={"layers": 3})
         self.assertEqual(config.params, {"layers": 3})
         self.assertEqual((config.algo, config.script), ("own_dqn", "/own_dqn.py"))
@@ -76,7 +76,7 @@ class ScriptTest(unittest.TestCase):
         self.assertIsNone(resolve({"algo": "ppo"}, DESCRIPTOR).script)
 
     def test_unknown_parameters_of_a_script_are_rejected(self) -> None:
-        """With a suggestion and an alternative."""
+        """The error has a suggestion and an alternative."""
         with self.assertRaisesRegex(ConfigError, "params.layer:.*layers.*extra_args"):
             self.resolve(params={"layer": 3})
         with self.assertRaisesRegex(ConfigError, "params.layers: must be an integer, got 'many'"):
@@ -105,7 +105,7 @@ class StepDetailTest(unittest.TestCase):
             self.assertEqual(self.detail(lane, telemetry={"frames": True}), "all")
 
     def test_a_requested_detail_is_used(self) -> None:
-        """Whatever the lane; an unknown detail is rejected."""
+        """It applies to every lane; an unknown detail is rejected."""
         self.assertEqual(self.detail("analytics", telemetry={"steps": "columns"}), "columns")
         self.assertEqual(self.detail("telemetry", telemetry={"steps": "off"}), "off")
         with self.assertRaisesRegex(ConfigError, "telemetry.steps"):

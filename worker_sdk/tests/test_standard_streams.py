@@ -28,7 +28,7 @@ listing = "import os; print(sorted(set(os.listdir('/proc/self/fd')) - {'0', '1',
 child = subprocess.run(
     [sys.executable, "-c", listing], stdout=subprocess.PIPE, close_fds=False, check=True
 )
-emitter.emit("result", child=child.stdout.decode().strip(), eaten=sys.stdin.read())
+emitter.emit("result", child=child.stdout.decode().strip(), read=sys.stdin.read())
 """
 
 
@@ -41,9 +41,9 @@ emitter.emit("x")
 os.write(2, b"done")
 """
 
-TAKES_FREE_DESCRIPTORS = """
+OPENS_FREE_DESCRIPTORS = """
 import os
-taken = [os.open(os.devnull, os.O_WRONLY) for _ in range(4)]
+opened = [os.open(os.devnull, os.O_WRONLY) for _ in range(4)]
 """
 
 TRAINS = """
@@ -62,7 +62,7 @@ def run(script: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
 
 
 def run_without(closed: str, script: str, *flags: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the script with the streams closed that the shell's `closed` names."""
+    """Run the script with the shell redirections `closed`, which close streams."""
     command = f'script=$1; shift; exec "$0" -c "$script" "$@" {closed}'
     return subprocess.run(
         ["sh", "-c", command, sys.executable, script, *flags],
@@ -74,38 +74,38 @@ def run_without(closed: str, script: str, *flags: str) -> subprocess.CompletedPr
 
 class StandardStreamsTest(unittest.TestCase):
     def test_stray_prints_go_to_stderr(self) -> None:
-        """Python's print, writes to fd 1 and a child's output never enter the stream."""
-        done = run(PRINTS_EVERYWHERE)
-        kinds = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+        """Python's print, writes to fd 1 and a child's output are not mixed with telemetry."""
+        result = run(PRINTS_EVERYWHERE)
+        kinds = [json.loads(line)["type"] for line in result.stdout.splitlines()]
         self.assertEqual(kinds, ["first", "second"])
         for stray in (b"from python", b"from C", b"no newline", b"from a child"):
-            self.assertIn(stray, done.stderr)
+            self.assertIn(stray, result.stderr)
 
-    def test_children_inherit_neither_stream_nor_control(self) -> None:
+    def test_children_inherit_neither_telemetry_nor_control(self) -> None:
         """The private copies close on exec, and fd 0 is empty for other code."""
-        done = run(COUNTS_INHERITED, stdin=b'{"cmd": "stop", "seq": 1}\n')
-        self.assertEqual(json.loads(done.stdout), {"type": "result", "child": "[]", "eaten": ""})
+        result = run(COUNTS_INHERITED, stdin=b'{"cmd": "stop", "seq": 1}\n')
+        self.assertEqual(json.loads(result.stdout), {"type": "result", "child": "[]", "read": ""})
 
-    def test_a_closed_stdin_is_survived(self) -> None:
-        """A worker without a control channel runs, too."""
-        done = run_without("0<&-", EMITS_ONE_LINE)
-        self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stderr, b"done")
-        self.assertEqual(done.stdout, b'{"type":"x"}\n')
+    def test_a_worker_runs_with_a_closed_stdin(self) -> None:
+        """It has no control channel."""
+        result = run_without("0<&-", EMITS_ONE_LINE)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, b"done")
+        self.assertEqual(result.stdout, b'{"type":"x"}\n')
 
     def test_a_closed_stdout_is_an_error(self) -> None:
         """Telemetry would be lost, or written into another open file."""
         for closed in ("1>&-", "0<&- 1>&-", "1>&- 2>&-"):
-            for script in (TRAINS, TAKES_FREE_DESCRIPTORS + TRAINS):
+            for script in (TRAINS, OPENS_FREE_DESCRIPTORS + TRAINS):
                 with self.subTest(closed=closed, script=script):
-                    done = run_without(closed, script, "--config", "/dev/null")
-                    self.assertEqual(done.returncode, 1)
+                    result = run_without(closed, script, "--config", "/dev/null")
+                    self.assertEqual(result.returncode, 1)
                     if "2>" not in closed:
-                        self.assertIn(b"tiny: Standard output is closed", done.stderr)
-                        self.assertNotIn(b"trained", done.stderr)
+                        self.assertIn(b"tiny: Standard output is closed", result.stderr)
+                        self.assertNotIn(b"trained", result.stderr)
 
-    def test_describe_needs_no_reader(self) -> None:
-        """--describe still succeeds if stdout is closed."""
+    def test_describe_works_with_a_closed_stdout(self) -> None:
+        """The exit code is 0."""
         self.assertEqual(run_without("1>&-", TRAINS, "--describe").returncode, 0)
 
 

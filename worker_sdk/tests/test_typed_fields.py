@@ -1,4 +1,4 @@
-"""Typed fields are written as the store accepts them, or rejected by name."""
+"""Typed fields are converted to what the store accepts, or rejected with their name."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class TypedFieldsTest(unittest.TestCase):
             self.emitter.metric("loss", None)
         self.assertEqual(self.lines(), [])
 
-    def test_numbered_agents_actors_and_metrics_become_text(self) -> None:
-        """Integer names are common; they are written as text."""
+    def test_integer_names_are_written_as_text(self) -> None:
+        """Names of agents, actors and metrics."""
         self.emitter.step("ep0", 0, 0, 1.0, False, False, actor=3, agent_id=4, seq=True)
         self.emitter.metric(5, 1.0, agent_id=6)
         self.emitter.metrics({7: 1.0}, agent_id=8)
-        self.emitter.emit("brew", agent_id=9)
-        step, metric, metrics, brew = self.lines()
+        self.emitter.emit("custom", agent_id=9)
+        step, metric, metrics, custom = self.lines()
         self.assertEqual((step["actor"], step["agent_id"], step["seq"]), ("3", "4", 1))
         self.assertEqual((metric["name"], metric["agent_id"]), ("5", "6"))
         self.assertEqual((metrics["values"], metrics["agent_id"]), ({"7": 1.0}, "8"))
-        self.assertEqual(brew["agent_id"], "9")
+        self.assertEqual(custom["agent_id"], "9")
 
-    def test_the_end_of_an_episode_has_true_and_false(self) -> None:
+    def test_flags_of_an_episode_end_are_bools(self) -> None:
         """Many environments return 0 and 1; the protocol requires a bool."""
         self.emitter.episode("ep0", 3, 1.0, terminated=1, truncated=0, success=1)
         (line,) = self.lines()
@@ -69,7 +69,7 @@ class TypedFieldsTest(unittest.TestCase):
         self.assertIs(line["truncated"], False)
         self.assertIs(line["success"], True)
 
-    def test_an_integer_past_every_float_is_an_infinity(self) -> None:
+    def test_an_integer_out_of_float_range_is_an_infinity(self) -> None:
         """With each encoder, a huge reward or metric is written as infinity."""
         for name in ("msgspec", "orjson", "json"):
             try:

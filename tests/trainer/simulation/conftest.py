@@ -16,7 +16,7 @@ import pytest
 from mosaic.client import TrainerClient
 from tests.support.daemon import DaemonUnderTest
 from tests.trainer.workers.worker_files import write_worker
-from tests.worker_sdk.helper_under_test import FOLDER
+from tests.worker_sdk.helper_process import FOLDER
 
 RECORDING_WORKER = """
 import sys

@@ -32,9 +32,9 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
         yield connected
 
 
-def replaying(client: TrainerClient, does: str = "") -> Resimulation:
+def replaying(client: TrainerClient, fault: str = "") -> Resimulation:
     """A replay in the midst of its work."""
-    simulation = client.resimulate(record_run(client, ODD, does=does, at=6), 0)
+    simulation = client.resimulate(record_run(client, ODD, fault=fault, fault_step=6), 0)
     simulation.request_frames(0)
     for part in simulation:
         if isinstance(part, SimulatedFrame) and part.index == 6:

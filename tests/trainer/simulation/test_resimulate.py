@@ -90,7 +90,7 @@ def test_every_episode_of_a_run(client: TrainerClient, record: Record) -> None:
 
 def test_an_environment_that_is_not_deterministic(client: TrainerClient, record: Record) -> None:
     """The replay says at which step it differs."""
-    run_id = record(ODD, does="differ", at=11)
+    run_id = record(ODD, fault="differ", fault_step=11)
     with client.resimulate(run_id, 0, verify_only=True) as simulation:
         last = checks_of(simulation)[-1]
     assert last.first_difference == 11
@@ -99,27 +99,27 @@ def test_an_environment_that_is_not_deterministic(client: TrainerClient, record:
 
 
 def test_an_environment_that_crashes(client: TrainerClient, record: Record) -> None:
-    """Signal, step and last words are named, and the daemon continues."""
-    error = failure_of(client.resimulate(record(ODD, does="crash", at=6), 0))
+    """The error has the signal, the step and the last output; the daemon continues."""
+    error = failure_of(client.resimulate(record(ODD, fault="crash", fault_step=6), 0))
     assert error.code == "T414"
     assert "SIGSEGV in step 6" in error.message
-    assert "a last word" in error.message
+    assert "last output" in error.message
     assert "telemetry" in error.remedy
     assert client.health().version
 
 
 def test_an_environment_that_raises(client: TrainerClient, record: Record) -> None:
     """What it said is reported, from a step as from its reset."""
-    in_step = failure_of(client.resimulate(record(ODD, does="raise", at=6), 0))
+    in_step = failure_of(client.resimulate(record(ODD, fault="raise", fault_step=6), 0))
     assert in_step.code == "T413"
-    assert "failed in step 6: RuntimeError: the ice broke" in in_step.message
-    in_reset = failure_of(client.resimulate(record(ODD, does="raise in reset"), 0))
-    assert "no ice today" in in_reset.message
+    assert "failed in step 6: RuntimeError: step failed" in in_step.message
+    in_reset = failure_of(client.resimulate(record(ODD, fault="raise in reset"), 0))
+    assert "reset failed" in in_reset.message
 
 
 def test_an_environment_without_pictures(client: TrainerClient, record: Record) -> None:
     """Frames come with the reason why there is nothing to see, and the check is whole."""
-    with client.resimulate(record(ODD, draws="nothing"), 0) as simulation:
+    with client.resimulate(record(ODD, rendering="nothing"), 0) as simulation:
         frames = frames_of(simulation, 0)
     assert [frame.problem for frame in frames] == ["render() returned None."] * 21
     assert frames[0].pixels() == b""
@@ -127,7 +127,7 @@ def test_an_environment_without_pictures(client: TrainerClient, record: Record) 
 
 def test_pictures_of_changing_size(client: TrainerClient, record: Record) -> None:
     """Each frame has its own size."""
-    with client.resimulate(record(ODD, draws="growing"), 0) as simulation:
+    with client.resimulate(record(ODD, rendering="growing"), 0) as simulation:
         frames = frames_of(simulation, 0)
     assert [frame.height for frame in frames] == [4 + index for index in range(21)]
     assert all(len(frame.pixels()) == frame.width * frame.height * 3 for frame in frames)
@@ -191,7 +191,7 @@ def test_a_client_that_leaves(
     daemon: DaemonUnderTest, client: TrainerClient, record: Record
 ) -> None:
     """Its helper process is gone, even one that hangs in native code."""
-    for open_request in ({}, {"does": "hang in native code", "at": 6}):
+    for open_request in ({}, {"fault": "hang in native code", "fault_step": 6}):
         simulation = client.resimulate(record(ODD, **open_request), 0)
         simulation.request_frames(0, 6)
         assert next(part for part in simulation if isinstance(part, SimulatedFrame))

@@ -19,7 +19,7 @@ from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.simulation.resimulation import ResimulationSession, SimulationPart
 from mosaic.trainer.simulation.runtime import SimulationRuntime
 from tests.support.daemon import eventually
-from tests.worker_sdk import helper_under_test
+from tests.worker_sdk import helper_process
 
 pytestmark = pytest.mark.process
 
@@ -78,7 +78,7 @@ def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> Re
             truncated=False,
             is_over=True,
         ),
-        SimulationRuntime(Path(sys.executable), (sdk, helper_under_test.FOLDER)),
+        SimulationRuntime(Path(sys.executable), (sdk, helper_process.FOLDER)),
         ScratchFolders(Home(tmp_path)),
         {},
         verify_only=False,
@@ -94,10 +94,10 @@ def until(simulation: ResimulationSession, kind: type[FrameMessage] | type[Done]
     raise AssertionError("it ended")
 
 
-@pytest.mark.parametrize("does", ["hang in native code", "hang and talk"])
-def test_a_hang_names_its_step(clock: Clock, start: Start, does: str) -> None:
-    """An environment that does not come back from a step is ended after the patience."""
-    simulation = start(does=does, at=6)
+@pytest.mark.parametrize("fault", ["hang in native code", "hang and print"])
+def test_a_hang_names_its_step(clock: Clock, start: Start, fault: str) -> None:
+    """An environment that does not return from a step is ended after the timeout."""
+    simulation = start(fault=fault, fault_step=6)
     simulation.ask(1, 0, 0)
     while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
         pass
@@ -140,7 +140,7 @@ def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
 
 def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
     """Steps on the way to a far frame are not reported, but count as progress."""
-    simulation = start(does="hang", at=6)
+    simulation = start(fault="hang", fault_step=6)
     simulation.ask(1, 0, 0)
     while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
         pass

@@ -252,7 +252,7 @@ def _drop_dry_run_flags(arguments: Sequence[str]) -> list[str]:
 
 
 def _print_result(text: str) -> None:
-    """To standard output, whose reader (such as `head`) may close it early."""
+    """Print to standard output, whose reader (such as `head`) may close it early."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

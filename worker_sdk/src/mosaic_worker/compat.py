@@ -117,7 +117,7 @@ OLD_NAMES: dict[str, dict[str, str]] = {
 
 
 def install() -> None:
-    """Make the old modules importable. The finder is asked only if no module is found."""
+    """Make the old modules importable. The finder is used only if no module is found."""
     if not any(isinstance(finder, _OldModuleFinder) for finder in sys.meta_path):
         sys.meta_path.append(_OldModuleFinder())
 

@@ -87,7 +87,7 @@ class Emitter:
             self._lines.body,
             burst,
         )
-        self._write_soon = self.writer.write_soon
+        self._write_buffered = self.writer.write_buffered
         self._clock = time.monotonic
         self.stamp_due = 0.0
         self._checked_id: str | None = None  # consecutive steps mostly share their episode
@@ -150,16 +150,16 @@ class Emitter:
             episode_id, step, action, reward, terminated, truncated,
             obs, info, render, actor, seq, bdi, llm, agent_id, t,
         )  # fmt: skip
-        # _send_soon, inlined: an additional call per step is measurable.
+        # _send_buffered, inlined, because an additional call per step is measurable.
         try:
             line = self._encode(record)
         except UNENCODABLE:
-            self._send_carefully(record)
+            self._send_slow_path(record)
             return
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
-            self._write_soon(line, now)
+            self._write_buffered(line, now)
         else:
-            self._send_carefully(record)
+            self._send_slow_path(record)
 
     def metric(
         self,
@@ -181,7 +181,7 @@ class Emitter:
             agent_id = str(agent_id)
         if t is None:
             t = self.time()
-        self._send_soon(self._make_metric(name, value, step, agent_id, t), self._clock())
+        self._send_buffered(self._make_metric(name, value, step, agent_id, t), self._clock())
         self.writer.flush()
 
     def metrics(self, values: Mapping[str, float], step: int | None = None, **fields: Any) -> None:
@@ -216,7 +216,7 @@ class Emitter:
                 self.ordinals = counting_from(ordinal + 1)
         self.episodes = max(self.episodes, ordinal + 1)
         name = f"ep{ordinal}" if given is None else given
-        self._emit_soon(
+        self._emit_buffered(
             "episode_start",
             episode_id=name,
             episode=ordinal,
@@ -230,7 +230,7 @@ class Emitter:
         """Close an episode. More fields: terminated, truncated, env_index, success, …"""
         fields["return"] = to_number("episode_return", episode_return)
         fields.setdefault("t_end", self.time())
-        self._emit_soon(
+        self._emit_buffered(
             "episode",
             episode_id=to_episode_id(episode_id),
             steps=to_count("steps", steps),
@@ -334,7 +334,7 @@ class Emitter:
 
     def emit(self, kind: str, /, **fields: Any) -> None:
         """A line of any type. Fields that are None are omitted."""
-        self._emit_soon(kind, **fields)
+        self._emit_buffered(kind, **fields)
         self.writer.flush()
 
     def encode(self, kind: str, /, **fields: Any) -> bytes:
@@ -349,25 +349,25 @@ class Emitter:
         """Write buffered steps. Needed only before the process kills itself."""
         self.writer.flush()
 
-    def _emit_soon(self, kind: str, /, **fields: Any) -> None:
+    def _emit_buffered(self, kind: str, /, **fields: Any) -> None:
         given = {name: value for name, value in fields.items() if value is not None}
         if "agent_id" in given:
             given["agent_id"] = str(given["agent_id"])
-        self._send_soon({"type": kind, **given}, self._clock())
+        self._send_buffered({"type": kind, **given}, self._clock())
 
-    def _send_soon(self, record: Any, now: float) -> None:
+    def _send_buffered(self, record: Any, now: float) -> None:
         try:
             line = self._encode(record)
         except UNENCODABLE:
-            self._send_carefully(record)
+            self._send_slow_path(record)
             return
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
-            self._write_soon(line, now)
+            self._write_buffered(line, now)
         else:
-            self._send_carefully(record)
+            self._send_slow_path(record)
 
-    def _send_carefully(self, record: Any) -> None:
-        for line in self._lines.encode_carefully(record):
+    def _send_slow_path(self, record: Any) -> None:
+        for line in self._lines.encode_slow_path(record):
             self.writer.write(line)
 
     def stamp(self, now: float) -> float:
@@ -377,7 +377,7 @@ class Emitter:
 
     def time(self) -> float:
         """Seconds since the epoch, with the precision of the protocol."""
-        # Milliseconds: more digits are noise and a third of the stored bytes of a line.
+        # More digits than milliseconds would take a third of the stored bytes of a line.
         return int(time.time() * 1000) / 1000
 
 

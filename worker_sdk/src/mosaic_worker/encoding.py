@@ -106,7 +106,7 @@ def _make_json_encoder() -> Encoder:
 
 
 def _make_orjson_encoder() -> Encoder:
-    import orjson  # noqa: PLC0415 - optional, and start-up counts
+    import orjson  # noqa: PLC0415 - optional, and slow to import
 
     options = orjson.OPT_UTC_Z
     return _make_dict_encoder(
@@ -127,7 +127,7 @@ def _make_dict_encoder(name: str, encode: Callable[[Record], bytes]) -> Encoder:
 
 
 def _make_msgspec_encoder() -> Encoder:
-    import msgspec  # noqa: PLC0415 - optional, and start-up counts
+    import msgspec  # noqa: PLC0415 - optional, and slow to import
 
     def struct(tag: str, fields_of_type: _RecordFields) -> MakeRecord:
         fields: list[Any] = [(_attribute(name), Any) for name in fields_of_type.required]
@@ -152,7 +152,7 @@ def _make_msgspec_encoder() -> Encoder:
 
 
 def _attribute(name: str) -> str:
-    """A Python keyword cannot name a field of a struct."""
+    """Return the field name of a struct, which cannot be a Python keyword."""
     return "return_" if name == "return" else name
 
 

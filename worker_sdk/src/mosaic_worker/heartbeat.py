@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PERIOD_SECONDS = 5.0
 _PROC = Path("/proc")
 _MAX_PROCESSES = 1000
-"""Further processes are not counted, so that counting stays cheap."""
+"""Further processes are not counted, to limit the time that counting takes."""
 
 
 class Heartbeat:
@@ -48,7 +48,7 @@ class Heartbeat:
             self._stopped.wait(self._period_s)
 
     def _steps_per_second(self, now: float) -> float | None:
-        """Since the last heartbeat; None for the first."""
+        """Return the rate since the last heartbeat; None for the first."""
         last, step = self._last, self.global_step
         self._last = (now, step)
         if last is None or now <= last[0]:

@@ -116,7 +116,7 @@ def _from_record(value: Any) -> Any:
     if callable(getattr(value, "item", None)):
         return _call(value.item)
     if isinstance(value, (bytes, bytearray, memoryview)):
-        import base64  # noqa: PLC0415 - rare, and start-up counts
+        import base64  # noqa: PLC0415 - rarely needed
 
         return base64.b64encode(value).decode("ascii")
     fields = getattr(type(value), "__dataclass_fields__", None)

@@ -43,7 +43,7 @@ class LineEncoder:
         body = self._encode_records(records) if records else b""
         return body + b"\n".join([*lines, b""]) if lines else body
 
-    def encode_carefully(self, record: Record) -> list[bytes]:
+    def encode_slow_path(self, record: Record) -> list[bytes]:
         """Lines of a record with a null (maybe a NaN), unserializable values, or too many bytes."""
         line, unserializable = encode_any(to_dict(record))
         lines = [line] if len(line) < MAX_LINE_BYTES else self._shorten(record)
@@ -56,7 +56,7 @@ class LineEncoder:
         return lines
 
     def pending_warnings(self) -> list[bytes]:
-        """Lines of the warnings that the throttle holds back."""
+        """Lines of the warnings that the throttle has delayed."""
         return [_log_line(*pending) for pending in self._throttle.pop_pending()]
 
     def _encode_records(self, records: list[Record]) -> bytes:
@@ -74,10 +74,10 @@ class LineEncoder:
         try:
             line = self._encode(record)
         except UNENCODABLE:
-            return self.encode_carefully(record)
+            return self.encode_slow_path(record)
         if line.find(b"null") < 0 and len(line) < MAX_LINE_BYTES:
             return [line]
-        return self.encode_carefully(record)
+        return self.encode_slow_path(record)
 
     def _shorten(self, record: Record) -> list[bytes]:
         """Keep the step and omit optional fields, usually the largest first."""
@@ -130,7 +130,7 @@ class LogThrottle:
             return pending
 
     def _reset_after_fork(self) -> None:
-        """In a forked child: pending warnings are the parent's to report."""
+        """In a forked child: the parent reports the pending warnings."""
         self._lock = threading.Lock()
         self._pending.clear()
 

@@ -30,9 +30,9 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 class LineWriter:
     """Writes complete lines in order. Thread-safe.
 
-    `write` passes a line to the kernel before it returns. `write_soon` does the same, except if the
-    last system call was less than 0.5 ms ago: then up to 16 lines share one, because a system call
-    costs more than the rest of a step. If a loop stalls within a burst, a thread writes the
+    `write` passes a line to the kernel before it returns. `write_buffered` does the same, except if
+    the last system call was less than 0.5 ms ago: then up to 16 lines share one, because a system
+    call costs more than the rest of a step. If a loop stalls within a burst, a thread writes the
     buffered lines after 5 ms. A forked child does not buffer.
 
     `sources` are called under the lock for records that precede the buffered lines, so that
@@ -77,7 +77,7 @@ class LineWriter:
         """The file descriptor. A child process that inherits it may write complete lines."""
         return self._fd
 
-    def write_soon(self, line: bytes, now: float) -> None:
+    def write_buffered(self, line: bytes, now: float) -> None:
         """Write `line` (without newline) now or with the current burst.
 
         `now` is the monotonic time.
@@ -156,7 +156,7 @@ class LineWriter:
         return False
 
     def _make_repair(self) -> bytes:
-        """What must precede the next line after lines were lost."""
+        """Return the bytes that must precede the next line after lines were lost."""
         newline = b"\n" if self._has_partial_line else b""
         return newline + (
             _make_dropped_notice(self._unreported_drops) if self._unreported_drops else b""
@@ -237,8 +237,8 @@ class LineWriter:
     def _reset_after_fork(self) -> None:
         """In a forked child: the buffer, the locks and the thread belong to the parent.
 
-        The child does not buffer: such processes often end by `os._exit`, which neither flushes
-        nor waits for a thread that would.
+        The child does not buffer, because such processes often end by `os._exit`, which does not
+        flush.
         """
         self._buffer.clear()
         self.sources.clear()

@@ -15,7 +15,7 @@ from mosaic_worker.scalars import to_column, to_int64, to_number
 MAX_STATES = 10_000
 MAX_ACTIONS = 64
 _MAX_VALUES = 64_000
-"""Fits into one line; of a larger table only the best action of each state is reported."""
+"""Fits into one line; for a larger table only the best action of each state is reported."""
 _DIGITS = ".6g"
 
 
@@ -60,9 +60,8 @@ def _to_action(value: Any) -> int | None:
 
 def _to_value(given: Any) -> float:
     value = float(format(to_number("q_values", given), _DIGITS))
-    return (
-        math.nan if math.isnan(value) else value
-    )  # one NaN object, so that equal tables compare equal
+    # One NaN object, so that equal tables compare equal.
+    return math.nan if math.isnan(value) else value
 
 
 def _to_row(values: Any) -> list[float]:

@@ -31,7 +31,10 @@ _BYE_TIMEOUT_S = 1.0
 
 
 class RunFolder:
-    """Follows the directory by its identity: a worker is started in it, and a move keeps that."""
+    """The run's directory, which is also found after it was moved.
+
+    A worker is started in it, and its working directory moves with it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -43,16 +46,16 @@ class RunFolder:
     @property
     def path(self) -> Path:
         """Where the directory is now; its last known path if the worker has left it."""
-        if not self._is_at(self._path):
+        if not self._is_same_directory(self._path):
             try:
                 current = Path.cwd()
             except FileNotFoundError:  # it was removed
                 return self._path
-            if self._is_at(current):
+            if self._is_same_directory(current):
                 self._path = current
         return self._path
 
-    def _is_at(self, path: Path) -> bool:
+    def _is_same_directory(self, path: Path) -> bool:
         try:
             return self._status is not None and os.path.samestat(path.stat(), self._status)
         except OSError:
@@ -84,7 +87,7 @@ class Run(OldRunNames):
 
     @property
     def directory(self) -> Path:
-        """The run's directory. Ask again for each file: a user may move the home meanwhile."""
+        """The run's directory. Read it for each file, because a user may move the home."""
         return self._folder.path
 
     @property

@@ -35,7 +35,7 @@ def to_number(field: str, value: Any) -> int | float:
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise WorkerError(
             f"'{field}' must be a single number, got {type(value).__qualname__}.",
-            remedy=f"Give {field} as int or float; for a vector emit one line per environment.",
+            remedy=f"Pass {field} as int or float; for a vector emit one line per environment.",
         ) from error
 
 
@@ -50,7 +50,7 @@ def to_bool(field: str, value: Any) -> bool:
             pass
     raise WorkerError(
         f"'{field}' must be True or False, got {type(value).__qualname__}.",
-        remedy=f"Give {field} as a bool; for a vector emit one line per environment.",
+        remedy=f"Pass {field} as a bool; for a vector emit one line per environment.",
     )
 
 
@@ -61,7 +61,7 @@ def to_int(field: str, value: Any) -> int:
     except (AttributeError, TypeError) as error:
         raise WorkerError(
             f"'{field}' must be an integer, got {type(value).__qualname__}.",
-            remedy=f"Give {field} as int.",
+            remedy=f"Pass {field} as int.",
         ) from error
 
 
@@ -72,7 +72,7 @@ def to_int64(field: str, value: Any) -> int:
         return plain
     raise WorkerError(
         f"'{field}' must fit into 64 bits, got {_format_int(plain)}.",
-        remedy=f"Give {field} as a smaller int.",
+        remedy=f"Pass {field} as a smaller int.",
     )
 
 
@@ -106,11 +106,11 @@ def to_column(field: str, values: Any) -> list[Any]:
         problem = "is empty"
     else:
         return list(listed)
-    raise WorkerError(f"'{field}' {problem}.", remedy=f"Give {field} with one entry per step.")
+    raise WorkerError(f"'{field}' {problem}.", remedy=f"Pass {field} with one entry per step.")
 
 
 def _format_int(value: int) -> str:
-    """Python refuses to print integers of thousands of digits."""
+    """Format an integer; Python cannot print integers of thousands of digits."""
     return str(value) if value.bit_length() < 128 else f"a number of {value.bit_length()} bits"
 
 

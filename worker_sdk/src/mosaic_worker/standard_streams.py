@@ -28,9 +28,8 @@ def claim_stdout() -> int:
     except OSError:  # there is no standard error
         _redirect_to_null(1, os.O_WRONLY)
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(
-            line_buffering=True
-        )  # keeps the order with what is written to stderr
+        # Keeps the order of output to stdout and stderr.
+        sys.stdout.reconfigure(line_buffering=True)
     return private
 
 

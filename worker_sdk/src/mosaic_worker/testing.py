@@ -89,7 +89,7 @@ class WorkerProcess:
             if result:
                 return result
             if has_exited or time.monotonic() > deadline:
-                raise AssertionError(f"never saw {what}\n{self.log.read_text()[-4000:]}")
+                raise AssertionError(f"did not find {what}\n{self.log.read_text()[-4000:]}")
             time.sleep(_POLL_S)
 
     def wait(self) -> int:

@@ -157,7 +157,7 @@ def _step_until_visible(env: Any, seed: int) -> RenderedFrame | None:
 
 
 def _to_array(frame: RenderedFrame, pixels: memoryview) -> Any:
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     flat = np.frombuffer(pixels, dtype=np.uint8)
     return flat.reshape(frame.height, frame.width, frame.channels)

@@ -13,12 +13,12 @@ from mosaic_worker.tracking.event_file import EventFile, crc32c, masked_crc32c
 
 class ChecksumTest(unittest.TestCase):
     def test_checksums_are_those_of_the_format(self) -> None:
-        """CRC-32C of the usual test word and of zeros, and its mask."""
+        """CRC-32C of the usual test string and of zeros, and its mask."""
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)
         self.assertEqual(crc32c(bytes(32)), 0x8A9136AA)
         self.assertEqual(crc32c(b""), 0)
-        turned = (0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8
-        self.assertEqual(masked_crc32c(b"123456789"), turned & 0xFFFFFFFF)
+        rotated = (0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8
+        self.assertEqual(masked_crc32c(b"123456789"), rotated & 0xFFFFFFFF)
 
 
 class EventFileTest(unittest.TestCase):
@@ -30,22 +30,22 @@ class EventFileTest(unittest.TestCase):
         self.addCleanup(self.events.close)
 
     def records(self) -> list[bytes]:
-        """The messages, after checking every length and checksum."""
+        """Return the messages, after checking every length and checksum."""
         self.events.flush()
         (path,) = self.folder.iterdir()
         self.assertTrue(path.name.startswith("events.out.tfevents."))
-        data, found = path.read_bytes(), []
+        data, messages = path.read_bytes(), []
         while data:
             (size,) = struct.unpack("<Q", data[:8])
             self.assertEqual(data[8:12], struct.pack("<I", masked_crc32c(data[:8])))
             message = data[12 : 12 + size]
             self.assertEqual(data[12 + size : 16 + size], _checksum(message))
-            found.append(message)
+            messages.append(message)
             data = data[16 + size :]
-        return found
+        return messages
 
-    def test_a_file_begins_with_the_version_of_its_format(self) -> None:
-        """On disk at once, so that readers recognise the file."""
+    def test_a_file_starts_with_the_version_of_its_format(self) -> None:
+        """It is written immediately, so that readers recognise the file."""
         (path,) = self.folder.iterdir()
         self.assertTrue(path.read_bytes())
         self.assertTrue(self.records()[0].endswith(b"\x1a\x0dbrain.Event:2"))
@@ -61,7 +61,7 @@ class EventFileTest(unittest.TestCase):
         self.assertEqual(len(first), len(second))
 
     def test_out_of_range_numbers_are_clamped(self) -> None:
-        """Large ones are infinite, and a negative step takes ten bytes, as in protobuf."""
+        """Large numbers become infinite; a negative step takes ten bytes, as in protobuf."""
         self.events.scalars({"large": 1e300, "low": -1e300, "odd": math.nan}, -1)
         message = self.records()[1]
         self.assertIn(b"large\x15" + struct.pack("<f", math.inf), message)

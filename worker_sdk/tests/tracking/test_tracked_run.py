@@ -33,7 +33,7 @@ class TrackedRunTest(unittest.TestCase):
             self.assertEqual(worker.wait(), 0, worker.log.read_text())
         return worker
 
-    def test_one_call_is_telemetry_and_an_event_file(self) -> None:
+    def test_track_writes_telemetry_and_an_event_file(self) -> None:
         """The file is complete at the end of the run."""
         worker = self.run_worker()
         (metric,) = worker.events("metric")

@@ -1,4 +1,4 @@
-"""Trackers: what is written, and the messages if a tracker is unavailable."""
+"""Trackers: the files they write, and the messages if a tracker is unavailable."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ def init(**given):
     folder = os.path.join(given["dir"], "wandb", "offline-run-abc")
     os.makedirs(folder)
     settings = given.pop("settings")
-    with open(os.path.join(folder, "order"), "w") as file:
+    with open(os.path.join(folder, "arguments"), "w") as file:
         json.dump(given, file)
     return Tracked(folder, settings.mode)
 """
-"""Stands for wandb, whose own tests are where it is installed."""
+"""Replaces the package wandb, which need not be installed."""
 
 
 class RecordingListener:
-    """A listener that keeps its messages."""
+    """A listener that stores its messages."""
 
     should_stop = False
 
@@ -105,7 +105,7 @@ class TrackersTest(unittest.TestCase):
 
 class EventFileTest(TrackersTest):
     def test_the_parameters_are_written_at_the_start(self) -> None:
-        """Also for a run that is killed; the folder is announced once."""
+        """They are in the file of a run that is killed; there is one artifact."""
         trackers = self.trackers()
         table = b"|param|value|\n|-|-|\n|env_id|CartPole-v1|\n|seed|7|"
         self.assertIn(table, self.event_file())
@@ -118,13 +118,13 @@ class EventFileTest(TrackersTest):
         """Integers, booleans, and objects that convert to a number."""
         number = mock.Mock(__float__=lambda _: 0.5, __int__=lambda _: 3)
         trackers = self.trackers()
-        trackers.scalars({"odd": number, "whole": 1, "flag": True}, number)
+        trackers.scalars({"object": number, "integer": 1, "flag": True}, number)
         trackers.close()
-        for name in (b"odd\x15", b"whole\x15", b"flag\x15"):
+        for name in (b"object\x15", b"integer\x15", b"flag\x15"):
             self.assertIn(name, self.event_file())
 
     def test_disabled_trackers_write_nothing(self) -> None:
-        """And log nothing."""
+        """There are no files and no messages."""
         trackers = self.trackers(tensorboard=False)
         trackers.scalars({"charts/SPS": 1.0}, 1)
         trackers.close()
@@ -132,7 +132,7 @@ class EventFileTest(TrackersTest):
         self.assertEqual(self.listener.artifacts + self.listener.messages, [])
 
     def test_a_folder_that_cannot_be_created_is_a_warning(self) -> None:
-        """The training continues."""
+        """Nothing is raised, so that training continues."""
         self.listener.directory.write_text("a file where the folder should be")
         trackers = self.trackers()
         trackers.scalars({"charts/SPS": 1.0}, 1)
@@ -141,8 +141,8 @@ class EventFileTest(TrackersTest):
         self.assertEqual(message, "The TensorBoard event file cannot be created: Not a directory.")
 
     @unittest.skipUnless(Path("/dev/full").exists(), "there is no file that is always full")
-    def test_a_full_disk_ends_the_file_and_not_the_training(self) -> None:
-        """With one message."""
+    def test_a_full_disk_does_not_end_the_training(self) -> None:
+        """Writing stops with one message."""
         trackers = self.trackers()
         events: Any = trackers._events
         with open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123 - needs no buffer
@@ -188,9 +188,10 @@ class WandbTest(TrackersTest):
             for n in range(3)
         ]
         self.assertEqual(self.rows(), [*expected, "finished"])
-        order = json.loads((self.listener.directory / "wandb/offline-run-abc/order").read_text())
-        self.assertEqual((order["project"], order["name"]), ("tests", "a-run"))
-        self.assertEqual((order["group"], order["config"]), ("CartPole-v1-ppo", PARAMETERS))
+        folder = self.listener.directory / "wandb" / "offline-run-abc"
+        arguments = json.loads((folder / "arguments").read_text())
+        self.assertEqual((arguments["project"], arguments["name"]), ("tests", "a-run"))
+        self.assertEqual((arguments["group"], arguments["config"]), ("CartPole-v1-ppo", PARAMETERS))
 
     def test_a_broken_wandb_run_is_one_warning(self) -> None:
         """The training continues, and later values are dropped."""
@@ -201,8 +202,8 @@ class WandbTest(TrackersTest):
         message = "Weights & Biases stopped tracking: the disk is full"
         self.assertEqual(self.listener.messages, [("warning", message)])
 
-    def test_without_a_key_it_is_offline_with_the_reason(self) -> None:
-        """And with the command that uploads it later."""
+    def test_without_a_key_it_runs_offline(self) -> None:
+        """The message has the reason and the command that uploads the run later."""
         del os.environ["WANDB_API_KEY"]
         trackers = self.trackers(tensorboard=False, wandb=OFFLINE._replace(mode="online"))
         trackers.close()
@@ -211,8 +212,8 @@ class WandbTest(TrackersTest):
         self.assertIn(f"`wandb sync {self.listener.directory}/wandb/offline-run-*`", message)
         self.assertEqual(self.listener.artifacts, [("wandb", "wandb/offline-run-abc")])
 
-    def test_a_mode_of_the_environment_can_turn_it_off(self) -> None:
-        """Unless the run sets a mode; nothing is started or logged."""
+    def test_the_variable_wandb_mode_can_disable_it(self) -> None:
+        """Nothing is started or logged."""
         os.environ["WANDB_MODE"] = "disabled"
         self.trackers(tensorboard=False, wandb=WandbSettings()).close()
         self.trackers(tensorboard=False, wandb=WandbSettings(mode="disabled")).close()
@@ -221,8 +222,8 @@ class WandbTest(TrackersTest):
 
     def test_without_the_package_the_extra_is_named(self) -> None:
         """A folder `wandb` in the current directory is not the package."""
-        for found in (None, ModuleSpec("wandb", None)):
-            with mock.patch("importlib.util.find_spec", return_value=found):
+        for spec in (None, ModuleSpec("wandb", None)):
+            with mock.patch("importlib.util.find_spec", return_value=spec):
                 self.trackers(tensorboard=False, wandb=OFFLINE, bundle="my_worker").close()
             (level, message) = self.listener.messages.pop()
             self.assertEqual(level, "warning")
@@ -237,7 +238,7 @@ class SettingsTest(unittest.TestCase):
         )
 
     def test_by_default_only_event_files_are_written(self) -> None:
-        """In the folder of the protocol, which is not a path of the run's configuration."""
+        """The name of the folder is that of the protocol."""
         settings = self.settings()
         self.assertTrue(settings.tensorboard)
         self.assertIsNone(settings.wandb)
@@ -245,7 +246,7 @@ class SettingsTest(unittest.TestCase):
         self.assertEqual(settings.parameters["rate"], 0.5)
 
     def test_trackers_follow_the_artifacts_of_the_run(self) -> None:
-        """Each can be enabled."""
+        """Each can be enabled or disabled."""
         wandb = {"enabled": True, "project": "p", "entity": "e", "mode": "offline", "proxy": "x"}
         artifacts = {"tensorboard": {"enabled": False}, "wandb": wandb}
         settings = self.settings(worker="w", artifacts=artifacts)

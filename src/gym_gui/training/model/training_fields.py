@@ -96,7 +96,8 @@ SHOWN_WHEN = (
     ShownWhen(fields=("proxy",), other="wandb", values=(True,)),
 )
 LONG_TEXTS = ("note",)
-_PLAY_GROUPS = ("Playing", "Pace", "Episodes", "Person")
+_PLAY_GROUPS = ("Playing", "Pace", "Episodes", "Human", "Person")
+"""Groups of play parameters; `Person` is the former name of `Human`."""
 _SECONDARY_GROUPS = ("Output", "Machine", *_PLAY_GROUPS, "Misbehaviour")
 """Parameter groups that are rarely tuned: machine, play and output."""
 _EXTRAS = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NOT_RECORDED = frozenset({"render_mode"})
-_DISTRIBUTION_OF = {
+_DISTRIBUTION_BY_KEYWORD = {
     "box2d": "gymnasium[box2d]",
     "mujoco": "gymnasium[mujoco]",
     "pygame": "gymnasium[classic-control]",
@@ -131,7 +131,7 @@ def _has_named_map(given: Mapping[str, Any]) -> bool:
 
 def _import_gymnasium() -> Any:
     try:
-        import gymnasium  # noqa: PLC0415 - optional, and start-up counts
+        import gymnasium  # noqa: PLC0415 - optional, and slow to import
     except ImportError as error:
         raise WorkerError(
             f"The package gymnasium is missing: {error}.",
@@ -156,7 +156,7 @@ def _unknown_id(env_id: str, error: Exception) -> WorkerError:
 
 def _missing_package(env_id: str, error: Exception) -> WorkerError:
     message = str(error).lower()
-    package = next((name for part, name in _DISTRIBUTION_OF.items() if part in message), "")
+    package = next((name for key, name in _DISTRIBUTION_BY_KEYWORD.items() if key in message), "")
     return WorkerError(
         f"{env_id} needs a package that is not installed: {error}",
         remedy=f"Install {package or 'that package'} in the worker's environment.",
@@ -197,7 +197,7 @@ def _known_keywords(env_id: str) -> frozenset[str]:
 
 def register_environment(env_id: str) -> None:
     """Import the package that registers `env_id`. Raises WorkerError if it is missing."""
-    import gymnasium  # noqa: PLC0415 - optional, and start-up counts
+    import gymnasium  # noqa: PLC0415 - optional, and slow to import
 
     module, colon, name = env_id.rpartition(":")
     if colon:
@@ -219,7 +219,7 @@ def _import_module(module: str, env_id: str) -> None:
     except ImportError as error:
         raise WorkerError(
             f"The module of {env_id} cannot be imported: {error}.",
-            remedy=f"Install the package that has {module}, or correct the part before the colon.",
+            remedy=f"Install the package that has {module}, or correct the text before the colon.",
         ) from error
 
 
@@ -234,7 +234,7 @@ def _import_provider(provider: _Provider, env_id: str) -> None:
 
 
 def _register_module(module: Any) -> None:
-    import gymnasium  # noqa: PLC0415 - optional, and start-up counts
+    import gymnasium  # noqa: PLC0415 - optional, and slow to import
 
     register_envs = getattr(gymnasium, "register_envs", None)  # since 1.0
     if register_envs is not None:

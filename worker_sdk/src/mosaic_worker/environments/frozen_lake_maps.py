@@ -116,11 +116,11 @@ def _reaches_goal(rows: Sequence[str], start: tuple[int, int]) -> bool:
         y, x = pending.pop()
         if rows[y][x] == "G":
             return True
-        for near in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-            is_inside = 0 <= near[0] < len(rows) and 0 <= near[1] < len(rows[0])
-            if is_inside and near not in seen and rows[near[0]][near[1]] != "H":
-                seen.add(near)
-                pending.append(near)
+        for cell in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
+            is_inside = 0 <= cell[0] < len(rows) and 0 <= cell[1] < len(rows[0])
+            if is_inside and cell not in seen and rows[cell[0]][cell[1]] != "H":
+                seen.add(cell)
+                pending.append(cell)
     return False
 
 

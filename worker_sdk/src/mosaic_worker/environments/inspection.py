@@ -31,16 +31,16 @@ def find_made_env(env: Any) -> Any:
     return layers[index]
 
 
-def time_limit(made: Any) -> int | None:
+def time_limit(base_env: Any) -> int | None:
     """The maximum number of steps of an episode, from `make` or the registry."""
-    for layer in _layers(made):
+    for layer in _layers(base_env):
         if type(layer).__name__ == _TIME_LIMIT:
             return int(layer._max_episode_steps)  # noqa: SLF001 - there is no public attribute
     return None
 
 
 def _layers(env: Any) -> list[Any]:
-    """From the outermost to the innermost."""
+    """Return the environment and its wrappers, from the outermost to the innermost."""
     layers = [env]
     innermost = getattr(env, "unwrapped", env)
     while layers[-1] is not innermost:
@@ -56,7 +56,7 @@ def _registered_wrappers(env: Any) -> list[str]:
     spec = getattr(getattr(env, "unwrapped", env), "spec", None)
     if spec is None:
         return []
-    import gymnasium  # noqa: PLC0415 - optional, and start-up counts
+    import gymnasium  # noqa: PLC0415 - optional, and slow to import
 
     registered = gymnasium.registry.get(spec.id)
     return [wrapper.name for wrapper in getattr(registered, "additional_wrappers", ())]

@@ -10,7 +10,7 @@ from mosaic_worker.json_values import encode_float
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MAX_LISTED_BOUNDS = 64  # of a larger box only the outermost bounds are listed
+_MAX_LISTED_BOUNDS = 64  # of a larger box only the lowest and the highest bound are listed
 PYTHON_VALUES = "python"
 """The actions were Python numbers and lists, not arrays."""
 
@@ -54,7 +54,7 @@ def _describe_box(space: Any) -> dict[str, Any]:
 
 
 def _bounds(values: Any) -> Any:
-    """One number if all bounds are equal; else all of them, or the outermost of a large box."""
+    """One number if all bounds are equal; else all, or the lowest and highest of a large box."""
     low, high = values.min(), values.max()
     if low == high:
         return encode_float(float(low)) if values.dtype.kind == "f" else int(low)
@@ -85,7 +85,7 @@ def _to_integer(value: Any) -> int:
 
 
 def _to_box(space: Any, value: Any, dtype: str | None) -> Any:
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     if space.dtype.kind != "f":
         return _to_integer_array(space, value, dtype)
@@ -102,7 +102,7 @@ def _parse_numbers(value: Any) -> Any:
 
 
 def _to_integer_array(space: Any, value: Any, _dtype: str | None) -> Any:
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     exact = np.asarray(value)
     action = exact.astype(space.dtype)

@@ -77,15 +77,15 @@ class ActorSlot:
         action = self._actor.act(observation, info)
         return ChosenAction(to_valid_action(self.env.action_space, action), 0)
 
-    def set_actor(self, name: str, situation: tuple[Any, dict[str, Any]] | None) -> None:
-        """Replace the actor; `situation` is the last observation and info of a running episode.
+    def set_actor(self, name: str, observation_and_info: tuple[Any, dict[str, Any]] | None) -> None:
+        """Replace the actor; `observation_and_info` are the last ones of a running episode.
 
         Raises CommandError, and keeps the current actor, if the new one cannot be created.
         """
         try:
             actor = make_actor(name, self._factories, self.env.env)
-            if situation is not None:
-                actor.begin_episode(*situation)
+            if observation_and_info is not None:
+                actor.begin_episode(*observation_and_info)
         except WorkerError as error:
             print_traceback(error)
             raise CommandError.from_error(error, ACTOR_REJECTED) from error
@@ -174,7 +174,7 @@ def to_valid_action(space: Any, choice: Any) -> Any:
 
 def make_idle_action(space: Any) -> Any:
     """The action most likely to do nothing: 0, or zeros within the bounds."""
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
     from gymnasium import spaces  # noqa: PLC0415
 
     if isinstance(space, spaces.Discrete):

@@ -17,7 +17,7 @@ COMMANDS = (
 )
 
 MAX_STEPS = 1000
-"""Of one `step` command, so that the next command is handled soon."""
+"""Maximum of one `step` command, so that the next command is handled soon."""
 
 
 class CommandHandler:
@@ -26,7 +26,7 @@ class CommandHandler:
     def __init__(self, session: PlaySession, emitter: Emitter) -> None:
         self._session = session
         self._emitter = emitter
-        self._reported_actor = ""  # whose control was already reported to the human
+        self._reported_actor = ""  # the actor that was already reported to be in control
         self._handlers: dict[str, Callable[[ControlCommand], None]] = {
             "action": self._action,
             "configure": self._configure,

@@ -74,7 +74,7 @@ class FramePublisher(OldFramePublisherNames):
             self.flush()
 
     def flush(self) -> None:
-        """Render the newest step, unless that is done."""
+        """Render the newest step if it was not rendered yet."""
         step, self._pending = self._pending, None
         if step is None or self._render is None or self._failures >= _MAX_FAILURES:
             return

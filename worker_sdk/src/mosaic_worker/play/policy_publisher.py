@@ -38,7 +38,7 @@ class PolicyPublisher:
         self._published = _EMPTY
 
     def publish(self, named: NamedActor, step: int) -> None:
-        """Immediately for a new actor, else at most once per second."""
+        """Publish the policy immediately for a new actor, else at most once per second."""
         if named.actor is not self._actor:
             self._actor, self._get_policy = named.actor, _find_policy_method(named.actor)
         elif self._get_policy is None or self._clock() < self._next_call_s:

@@ -70,7 +70,7 @@ class PlaySession:
         self._is_finished = True
         self._single_steps = 0
         self._single_steps_seq = 0
-        self._situation: tuple[Any, dict[str, Any]] = (None, {})
+        self._observation_and_info: tuple[Any, dict[str, Any]] = (None, {})
         self._newest_step: Mapping[str, Any] = {}
         self._start_fields: Mapping[str, Any] = {}
         self._has_listener = settings.frames or wrap is not None
@@ -137,7 +137,7 @@ class PlaySession:
 
     def set_actor(self, name: str, seq: int) -> None:
         """Replace the actor. Raises CommandError, and keeps the current one, if it cannot act."""
-        self.slot.set_actor(name, None if self._is_finished else self._situation)
+        self.slot.set_actor(name, None if self._is_finished else self._observation_and_info)
         self._log_control(seq)
         self._policy.publish(self.slot.actor, self.stats.steps)
 
@@ -165,7 +165,7 @@ class PlaySession:
         actor = self.slot.actor
         if seed is None:
             seed = self._seeds.next(self.stats.episodes, actor.episode_seed)
-        self._situation = self.slot.env.reset(seed)
+        self._observation_and_info = self.slot.env.reset(seed)
         self._is_finished = False
         if not self._settings.is_evaluation:
             self._recorder.flush()  # live views show the start before the first step
@@ -173,7 +173,7 @@ class PlaySession:
         self.frames.show_start(self._start_fields, seq)
         self.ticker.restart()
         try:
-            actor.begin_episode(*self._situation)
+            actor.begin_episode(*self._observation_and_info)
         except WorkerError as error:
             self._actor_failed(error)
         else:
@@ -187,14 +187,14 @@ class PlaySession:
 
     def _step(self, seq: int) -> None:
         try:
-            choice = self.slot.choose(*self._situation)
+            choice = self.slot.choose(*self._observation_and_info)
         except WorkerError as error:
             self._actor_failed(error)
             return
         seq = seq or choice.seq
         self._recorder.annotate(actor=self.slot.active_name, seq=seq or None)
         observation, reward, terminated, truncated, info = self.slot.env.step(choice.action)
-        self._situation = (observation, info)
+        self._observation_and_info = (observation, info)
         self._is_finished = bool(terminated or truncated)
         if self._has_listener:
             self.frames.show_step(self._newest_step, seq, is_last=self._is_finished)

@@ -37,31 +37,31 @@ class SessionEnv:
     ) -> None:
         """Create the environment. Raises WorkerError."""
         self.env_id = env_id
-        self._made = make_environment(
+        self._base_env = make_environment(
             env_id, dict(env_kwargs), render_mode="rgb_array" if has_frames else None
         )
-        self.env = self._made if wrap is None else wrap(self._made)
-        self.render = self._made.render if has_frames else None
+        self.env = self._base_env if wrap is None else wrap(self._base_env)
+        self.render = self._base_env.render if has_frames else None
 
     @property
     def action_space(self) -> Any:
-        """Of the unwrapped environment: recorded and human actions belong to it."""
-        return self._made.action_space
+        """The action space of the unwrapped environment, for recorded and human actions."""
+        return self._base_env.action_space
 
     @property
     def tick_s(self) -> float:
         """The intended time between steps."""
-        fps = steps_per_second(self._made)
+        fps = steps_per_second(self._base_env)
         return 1 / fps if fps else DEFAULT_TICK_S
 
     @property
     def is_turn_based(self) -> bool:
         """Whether the environment only changes when an action is sent, as in a board game."""
-        modules = [base.__module__ for base in type(self._made.unwrapped).__mro__]
+        modules = [base.__module__ for base in type(self._base_env.unwrapped).__mro__]
         return any(module.startswith(_TURN_BASED_MODULES) for module in modules)
 
     def record(self, recorder: EpisodeRecorder) -> None:
-        recorder.attach(self._made)
+        recorder.attach(self._base_env)
 
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""

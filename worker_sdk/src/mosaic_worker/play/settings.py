@@ -34,7 +34,7 @@ PARAMETERS = (
         help="Pause before the first step. Default: false.",
     ),
     Parameter(
-        "idle_action", "str", "", group="Person",
+        "idle_action", "str", "", group="Human",
         help="Action without human input, as JSON. Default: 0 or zeros.",
     ),
 )  # fmt: skip

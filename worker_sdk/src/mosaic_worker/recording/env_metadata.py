@@ -26,36 +26,36 @@ _DISTRIBUTIONS = {
 }
 
 
-def describe_environment(made: Any) -> dict[str, Any]:
+def describe_environment(base_env: Any) -> dict[str, Any]:
     """The fields of the line; with `not_replayable` if no process can create it again."""
-    env_id = resolved_id(made)
-    fields: dict[str, Any] = {"env_id": env_id or _class_name(made)}
+    env_id = resolved_id(base_env)
+    fields: dict[str, Any] = {"env_id": env_id or _class_name(base_env)}
     if not env_id:
         fields["not_replayable"] = (
             "The environment was not created by an id that another process could use."
         )
     try:
-        fields["env_kwargs"] = resolved_kwargs(made)
+        fields["env_kwargs"] = resolved_kwargs(base_env)
     except WorkerError as error:
         fields["not_replayable"] = error.message
     fields.update(
-        max_episode_steps=time_limit(made),
-        action_space=describe_space(getattr(made, "action_space", None)),
-        observation_space=describe_space(getattr(made, "observation_space", None)),
-        action_meanings=_action_meanings(made),
-        render_fps=steps_per_second(made),
-        packages=_packages(made),
+        max_episode_steps=time_limit(base_env),
+        action_space=describe_space(getattr(base_env, "action_space", None)),
+        observation_space=describe_space(getattr(base_env, "observation_space", None)),
+        action_meanings=_action_meanings(base_env),
+        render_fps=steps_per_second(base_env),
+        packages=_packages(base_env),
     )
     return fields
 
 
-def _class_name(made: Any) -> str:
-    kind = type(getattr(made, "unwrapped", made))
+def _class_name(base_env: Any) -> str:
+    kind = type(getattr(base_env, "unwrapped", base_env))
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def _action_meanings(made: Any) -> list[str] | None:
-    meanings = getattr(getattr(made, "unwrapped", made), "get_action_meanings", None)
+def _action_meanings(base_env: Any) -> list[str] | None:
+    meanings = getattr(getattr(base_env, "unwrapped", base_env), "get_action_meanings", None)
     if not callable(meanings):
         return None
     try:
@@ -64,12 +64,12 @@ def _action_meanings(made: Any) -> list[str] | None:
         return None
 
 
-def _packages(made: Any) -> dict[str, str]:
+def _packages(base_env: Any) -> dict[str, str]:
     """Versions of the packages that the dynamics depend on; the config line lists all."""
     from importlib import metadata  # noqa: PLC0415 - slow to import
 
     names = list(_ALWAYS_LISTED)
-    for base in type(getattr(made, "unwrapped", made)).__mro__:
+    for base in type(getattr(base_env, "unwrapped", base_env)).__mro__:
         root = base.__module__.partition(".")[0]
         names.append(root)
         for package, distributions in _DISTRIBUTIONS.items():

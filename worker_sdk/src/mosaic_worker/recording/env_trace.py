@@ -197,7 +197,7 @@ class EnvTrace:
         index = len(self.log.entries(self._is_full))
         self.log.ends.append(LoggedEnd(index, terminated, truncated, t, self.copy_action.dtype))
         if self._is_full and self._writer.is_idle:
-            self._writer.watch_for_stall()  # the next step may be far away
+            self._writer.watch_for_stall()  # the next step may come much later
 
     def _steps_so_far(self) -> int:
         return len(self.log.entries(self._is_full)) - self._first_step
@@ -207,7 +207,7 @@ class EnvTrace:
         self.builder.is_flush_requested = True
 
     def update_fast_path(self) -> None:
-        """Listeners were added or removed."""
+        """Update the fast paths after listeners were added or removed."""
         is_fast = self.is_open and self.listeners.listener is None
         self.is_step_fast_path = is_fast and self._is_full
         self.is_column_fast_path = is_fast and not self._is_full

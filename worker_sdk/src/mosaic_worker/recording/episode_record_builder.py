@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     LoggedStart = tuple[Any, ...]
     LoggedEnd = tuple[Any, ...]
 
-_PLAIN_STEP_LENGTH = 7  # entries of a step without annotations without annotations
+_PLAIN_STEP_LENGTH = 7  # entries of a step without annotations
 _NO_ANNOTATIONS = (None,) * 4  # between the render hint and `agent_id`
 _NO_COLUMNS = (None, None, None)
 _NO_ORIGIN = (None, None, None)

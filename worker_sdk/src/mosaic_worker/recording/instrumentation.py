@@ -27,7 +27,7 @@ _REPLACED = ("step", "reset", "close", "__reduce_ex__")
 _WRAPPERS_PACKAGE = "gymnasium.wrappers"
 _TIME_LIMIT = "TimeLimit"
 
-_DONE_WHEN = {
+_DONE_FLAGS = {
     _TIME_LIMIT: (),
     "OrderEnforcing": ("_has_reset",),
     "PassiveEnvChecker": ("checked_reset", "checked_step", "checked_data_reuse"),
@@ -166,22 +166,22 @@ class WrapperBypass:
     step, and set it to 0 with each reset.
     """
 
-    __slots__ = ("_made", "env", "is_active", "is_decided", "limit")
+    __slots__ = ("_base_env", "env", "is_active", "is_decided", "limit")
 
-    def __init__(self, made: Any) -> None:
-        self.env: Any = SimpleNamespace(step=made.step, reset=made.reset)
+    def __init__(self, base_env: Any) -> None:
+        self.env: Any = SimpleNamespace(step=base_env.step, reset=base_env.reset)
         self.limit: Any = None
         self.is_active = False
-        self.is_decided = not _only_forwards(made)
+        self.is_decided = not _only_forwards(base_env)
         """Whether `update` would change nothing."""
-        self._made = made
+        self._base_env = base_env
 
     def update(self) -> None:
         """Bypass the wrappers if they are done. Call it between episodes until `is_decided`."""
-        below, limit = self._made, None
-        while below is self._made or _only_forwards(below):  # `made` is instrumented already
+        below, limit = self._base_env, None
+        while below is self._base_env or _only_forwards(below):  # the base is already instrumented
             kind = type(below).__name__
-            if not all(vars(below).get(name, True) for name in _DONE_WHEN[kind]):
+            if not all(vars(below).get(name, True) for name in _DONE_FLAGS[kind]):
                 return
             if kind == _TIME_LIMIT:
                 limit = below
@@ -192,7 +192,7 @@ class WrapperBypass:
 
 def _only_forwards(layer: Any) -> bool:
     kind: Any = type(layer)
-    if kind.__name__ not in _DONE_WHEN or not kind.__module__.startswith(_WRAPPERS_PACKAGE):
+    if kind.__name__ not in _DONE_FLAGS or not kind.__module__.startswith(_WRAPPERS_PACKAGE):
         return False
     return all(
         _is_known_method(getattr(layer, name), getattr(kind, name)) for name in ("step", "reset")

@@ -34,9 +34,9 @@ class _Attached(NamedTuple):
 class EpisodeRecorder(OldRecorderNames):
     """Records the episodes of the environments that are attached to it.
 
-    Environments may be stepped in different threads, each in one at a time. Killing the process
-    loses at most 256 steps or 200 ms of an episode recorded as columns; for full episodes see
-    `Emitter`. A forked child does not record the environments of its parent.
+    Environments may be stepped in different threads, each by one thread at a time. Killing the
+    process loses at most 256 steps or 200 ms of an episode recorded as columns; for full episodes
+    see `Emitter`. A forked child does not record the environments of its parent.
     """
 
     def __init__(
@@ -86,15 +86,15 @@ class EpisodeRecorder(OldRecorderNames):
         The object that `gymnasium.make` returned, at or below `env`, is recorded; wrappers around
         it do not matter. Attaching an environment twice has no effect.
         """
-        made = find_made_env(env)
-        if id(made) not in self._attached:
-            render_hint = make_render_hint(made)
-            space = getattr(made, "action_space", None)
-            trace = self._make_trace(describe_environment(made), space, env_index, render_hint)
+        base_env = find_made_env(env)
+        if id(base_env) not in self._attached:
+            render_hint = make_render_hint(base_env)
+            space = getattr(base_env, "action_space", None)
+            trace = self._make_trace(describe_environment(base_env), space, env_index, render_hint)
             remove = instrument(
-                made, trace, self._emitter.writer, self.detail, lambda: self._detach(made)
+                base_env, trace, self._emitter.writer, self.detail, lambda: self._detach(base_env)
             )
-            self._attached[id(made)] = _Attached(made, [trace], remove)
+            self._attached[id(base_env)] = _Attached(base_env, [trace], remove)
             self._flusher.start()
         return env
 
@@ -107,9 +107,9 @@ class EpisodeRecorder(OldRecorderNames):
         from mosaic_worker.recording.vector import record_from_outside  # noqa: PLC0415 - rarely needed
 
         base = envs.unwrapped
-        parts = getattr(base, "envs", None)
-        if parts is not None:
-            for index, env in enumerate(parts):
+        sub_envs = getattr(base, "envs", None)
+        if sub_envs is not None:
+            for index, env in enumerate(sub_envs):
                 self.attach(env, env_index=index)
         elif id(base) not in self._attached:
             traces, remove = record_from_outside(base, self._make_trace, lambda: self._detach(base))
@@ -176,13 +176,13 @@ class EpisodeRecorder(OldRecorderNames):
 
 
 def _clear_in_children(recorder: EpisodeRecorder) -> None:
-    """Without a strong reference, because fork handlers cannot be unregistered."""
+    """Register a weak reference, because fork handlers cannot be unregistered."""
     reference = weakref.ref(recorder)
 
     def clear() -> None:
-        alive = reference()
-        if alive is not None:
-            alive.clear_after_fork()
+        instance = reference()
+        if instance is not None:
+            instance.clear_after_fork()
 
     os.register_at_fork(after_in_child=clear)
 

@@ -120,7 +120,7 @@ def remove_padding(memory: bytes) -> bytes:
 
 
 def _make_reader(bit_generator: Any, numbers_offset: int) -> Callable[[], bytes]:
-    import ctypes  # noqa: PLC0415 - start-up counts
+    import ctypes  # noqa: PLC0415 - slow to import
 
     start = bit_generator.ctypes.state_address + _FLAGS_OFFSET
     length = numbers_offset + NUMBERS_BYTES - _FLAGS_OFFSET
@@ -137,9 +137,9 @@ def _numbers_offset() -> int:
 
 
 def _detect_offset() -> int:
-    import ctypes  # noqa: PLC0415 - start-up counts
+    import ctypes  # noqa: PLC0415 - slow to import
 
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     generator = np.random.Generator(np.random.PCG64(0x5EED))
     bit_generator: Any = generator.bit_generator
@@ -149,9 +149,8 @@ def _detect_offset() -> int:
         return 0
     read = _make_reader(bit_generator, offset)
     for has_uint32 in (1, 0, 1):
-        generator.integers(
-            0, 1 << 20, dtype=np.uint32
-        )  # uses one half of a 64-bit number, then the other
+        # Uses one half of a 64-bit number, then the other.
+        generator.integers(0, 1 << 20, dtype=np.uint32)
         state = bit_generator.state
         if state["has_uint32"] != has_uint32 or remove_padding(read()) != pack_state(state):
             return 0

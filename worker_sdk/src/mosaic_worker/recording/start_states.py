@@ -46,7 +46,7 @@ def make_capturer(env: Any) -> Callable[[], bytes | dict[str, str] | None]:
 
 
 def start_fields(captured: bytes | dict[str, str] | None) -> dict[str, str] | None:
-    """The result of a make_capturer, as it is written in the `episode_start` line."""
+    """The result of a capturer, as it is written in the `episode_start` line."""
     if isinstance(captured, bytes):
         return {"kind": PCG64, "data": format_state(captured)}
     return captured
@@ -116,7 +116,7 @@ def _kind_and_data(start: Any) -> tuple[str, str]:
 
 
 def reuses_box2d_world(unwrapped: Any) -> bool:
-    """Whether it is a Box2D environment of gymnasium."""
+    """Whether it is a Box2D environment of gymnasium, some of which reuse their world."""
     is_box2d = any(base.__module__.startswith(_BOX2D_PACKAGE) for base in type(unwrapped).__mro__)
     return is_box2d and hasattr(unwrapped, "world") and hasattr(unwrapped, "_destroy")
 
@@ -140,7 +140,7 @@ def read_emulator_state(unwrapped: Any) -> str:
 
 def set_emulator_state(unwrapped: Any, text: str) -> None:
     """Restore a state returned by `read_emulator_state`."""
-    import ale_py  # noqa: PLC0415 - optional, and start-up counts
+    import ale_py  # noqa: PLC0415 - optional, and slow to import
 
     try:
         serialized = zlib.decompress(base64.b64decode(text, validate=True))
@@ -159,7 +159,7 @@ def format_initial_state(column: Any) -> str:
 
 def set_initial_state(unwrapped: Any, text: str) -> Any:
     """Set the recorded state of an environment that was just reset; returns the state."""
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     dtype, _, digits = text.partition(":")
     try:

@@ -16,7 +16,7 @@ _TYPED: dict[str, Callable[[Any], Any]] = {
     "seq": partial(to_int64, "seq"),
 }
 ANNOTATION_FIELDS = ("render", "actor", "seq", "bdi", "llm", "agent_id")
-"""In the order of the fields of a step."""
+"""Fields that `annotate` accepts, in the order of the fields of a step."""
 
 
 class StepListeners:
@@ -72,5 +72,5 @@ class StepListeners:
 
     def _update_flags(self) -> None:
         self.is_idle = self._listener is None and not self._annotations
-        watched = self._listener is not None or self._on_episode is not None
-        self.is_active = watched or bool(self._annotations)
+        has_listener = self._listener is not None or self._on_episode is not None
+        self.is_active = has_listener or bool(self._annotations)

@@ -27,7 +27,7 @@ _BUILTIN_SCALARS = frozenset({int, float, bool, type(None)})
 
 
 class NotPlainError(Exception):
-    """A value without a builtin equivalent; the emitter must convert it."""
+    """The value has no builtin equivalent; the emitter must convert it."""
 
 
 class _Omitted:
@@ -88,7 +88,7 @@ def _copy_dict(value: dict[Any, Any], max_size: int, depth: int) -> Any:
 
 
 def _copy_list(value: Any, max_size: int, depth: int) -> Any:
-    """All items or none, because their positions matter."""
+    """Copy all items or none, because their positions matter."""
     if len(value) > max_size:
         return _OMITTED
     copied = [_copy(item, max_size, depth + 1) for item in value]
@@ -96,7 +96,7 @@ def _copy_list(value: Any, max_size: int, depth: int) -> Any:
 
 
 def _check_items(plain: Any) -> Any:
-    """An array of dtype object returns arbitrary objects."""
+    """Return `plain`; raises `NotPlainError` for the objects in an array of dtype object."""
     first = plain
     while first.__class__ is list and first:
         first = first[0]

@@ -30,7 +30,7 @@ _REPORT_EVERY_S = 0.1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0 if finished or if the daemon is gone, 1 after an error."""
+    """Run the helper; returns 0 if it finished or the daemon is gone, 1 after an error."""
     parser = argparse.ArgumentParser(prog="python -m mosaic_worker.resimulation")
     parser.add_argument("recording", type=Path, help="the recorded episode, as JSON")
     parser.add_argument(

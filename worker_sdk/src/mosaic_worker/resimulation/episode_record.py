@@ -41,9 +41,8 @@ def read_record(path: Path) -> EpisodeRecord:
     """Read the recording file. Raises `WorkerError`."""
     try:
         fields = json.loads(path.read_bytes())
-        rewards = [
-            float(reward) for reward in fields["rewards"]
-        ]  # also parses "NaN" and "Infinity"
+        # Also parses "NaN" and "Infinity".
+        rewards = [float(reward) for reward in fields["rewards"]]
         record = EpisodeRecord(
             env_id=fields["env_id"],
             env_kwargs=fields.get("env_kwargs") or {},
@@ -113,8 +112,11 @@ class RecordComparison:
         was_truncated = is_last and self._record.truncated
         if (was_terminated, was_truncated) == (terminated, truncated):
             return ""
-        was, now = _end_text(was_terminated, was_truncated), _end_text(terminated, truncated)
-        return f"the episode {was} in the record, but {now} in the replay"
+        recorded, replayed = (
+            _end_text(was_terminated, was_truncated),
+            _end_text(terminated, truncated),
+        )
+        return f"the episode {recorded} in the record, but {replayed} in the replay"
 
 
 def _end_text(terminated: bool, truncated: bool) -> str:

@@ -78,15 +78,15 @@ class MessageWriter:
     def _send(self, header: dict[str, Any], body: memoryview | None = None) -> None:
         text = json.dumps(header).encode("utf-8")
         size = 0 if body is None else body.nbytes
-        parts = [memoryview(_LENGTHS.pack(len(text), size) + text)]
+        buffers = [memoryview(_LENGTHS.pack(len(text), size) + text)]
         if body is not None and size:
-            parts.append(body)
-        while parts:
-            written = os.writev(self._descriptor, parts)
-            while parts and written >= parts[0].nbytes:
-                written -= parts.pop(0).nbytes
+            buffers.append(body)
+        while buffers:
+            written = os.writev(self._descriptor, buffers)
+            while buffers and written >= buffers[0].nbytes:
+                written -= buffers.pop(0).nbytes
             if written:
-                parts[0] = parts[0][written:]
+                buffers[0] = buffers[0][written:]
 
 
 class PositionFile:

@@ -39,7 +39,7 @@ def render_frame(env: Any) -> RenderedFrame:
 
 
 def _to_frame(image: Any) -> RenderedFrame:
-    import numpy as np  # noqa: PLC0415 - optional, and start-up counts
+    import numpy as np  # noqa: PLC0415 - optional, and slow to import
 
     if image is None:
         return RenderedFrame(problem=NOTHING_RENDERED)
@@ -64,7 +64,7 @@ class RenderAdapter:
     """For environments whose frame depends only on their state."""
 
     frames_before = 0
-    """How many frames before a frame must have been rendered."""
+    """Number of preceding frames that must be rendered first."""
 
     def before_step(self, *, is_visible: bool) -> None:
         """`is_visible`: one of the next frames will show the effects of this step."""

@@ -1,4 +1,4 @@
-"""TrackingSettings: what a run tracks, and its name there."""
+"""TrackingSettings: the trackers of a run, and its name in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that talks to Weights & Biases, so that training never waits for it.
+"""The process that sends data to Weights & Biases, so that training never waits for it.
 
 `wandb_run` starts it and writes JSON lines to its stdin: first the request, then values. It answers
 with JSON lines: `warning` (a message) and `started` (id, folder and URL). At the end of its input
@@ -90,7 +90,7 @@ def merge_steps(lines: TextIO) -> Iterable[tuple[int, dict[str, float]]]:
 
 def _start(request: Mapping[str, Any], answers: AnswerWriter) -> Any:
     """Start online if possible, otherwise offline with a warning."""
-    reason = "" if request["mode"] == "offline" else why_not_online()
+    reason = "" if request["mode"] == "offline" else offline_reason()
     if request["mode"] == "offline" or reason:
         if reason:
             _warn_offline(answers, reason, request)
@@ -105,7 +105,7 @@ def _start(request: Mapping[str, Any], answers: AnswerWriter) -> Any:
         return _init(request, "offline")
 
 
-def why_not_online() -> str:
+def offline_reason() -> str:
     """Why W&B cannot be used online; empty if there is a key and the server answers."""
     if not os.environ.get(KEY_VARIABLE):
         return f"{KEY_VARIABLE} is not set"
@@ -182,7 +182,7 @@ def wandb_environment(proxy: str | None) -> dict[str, str]:
 
 
 def proxy_variables(proxy: str) -> dict[str, str]:
-    """All spellings; a URL with a password from the environment takes precedence."""
+    """The proxy under all variable names; a URL with a password from the environment wins."""
     named = (os.environ.get(name) for name in PROXIES_WITH_PASSWORD)
     return dict.fromkeys(PROXY_VARIABLES, next(filter(None, named), proxy))
 

@@ -31,7 +31,7 @@ _OFFLINE = "offline"
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _WITHHELD = frozenset((KEY_VARIABLE, *_HUB_TOKENS, *PROXIES_WITH_PASSWORD))
 _CHECK_ONLINE = (
-    "from mosaic_worker.tracking.wandb_process import why_not_online; print(why_not_online())"
+    "from mosaic_worker.tracking.wandb_process import offline_reason; print(offline_reason())"
 )
 _CHECK_TIMEOUT_S = 30.0
 

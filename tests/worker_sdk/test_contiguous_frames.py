@@ -1,4 +1,4 @@
-"""Frames are written row by row, whatever their memory layout."""
+"""`make_contiguous` returns the same pixels for any memory layout."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
 
 
 @pytest.mark.parametrize(
-    "picture",
+    "image",
     [
         PIXELS,
         PIXELS.transpose(1, 0, 2),
@@ -23,19 +23,19 @@ PIXELS = np.arange(4 * 6 * 4, dtype=np.uint8).reshape(4, 6, 4)
     ],
     ids=[
         "as-is",
-        "turned",
-        "cut",
-        "cut-turned",
-        "upside-down",
+        "transposed",
+        "cropped",
+        "cropped-transposed",
+        "flipped",
         "bgr",
         "grey",
-        "grey-turned",
-        "one",
+        "grey-transposed",
+        "one-channel",
     ],
 )
-def test_rows_have_the_same_pixels(picture: np.ndarray) -> None:
+def test_rows_have_the_same_pixels(image: np.ndarray) -> None:
     """Only the memory layout changes."""
-    rows = make_contiguous(picture)
+    rows = make_contiguous(image)
     assert rows.flags.c_contiguous
-    assert (rows.dtype, rows.shape) == (picture.dtype, picture.shape)
-    assert (rows == picture).all()
+    assert (rows.dtype, rows.shape) == (image.dtype, image.shape)
+    assert (rows == image).all()

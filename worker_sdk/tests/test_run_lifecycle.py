@@ -1,4 +1,4 @@
-"""A run from start to exit code, as the trainer sees it."""
+"""A worker process from start to exit code, as the trainer sees it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def work(run):
     what = run.config.params["what"]
     if what == "raise":
         raise KeyError("missing")
-    if what == "refuse":
-        raise WorkerError("No dice.", remedy="Bring some.")
+    if what == "worker error":
+        raise WorkerError("A message.", remedy="A remedy.")
     if what == "exit":
         sys.exit(9)
     if what == "code":
         return 5
-    if what == "stuck":
+    if what == "ignore signals":
         run.emitter.emit("ready")
         while True:
             time.sleep(0.01)
@@ -51,19 +51,19 @@ def work(run):
         run.emitter.emit("ready")
         while not run.should_stop:
             command = run.wait_for_command()
-            run.emitter.emit("heard", cmd=command.cmd if command else "none")
+            run.emitter.emit("received", cmd=command.cmd if command else "none")
         run.emitter.emit("quick", timed_out=run.wait_for_command(0.001) is None)
-    if what == "beat":
+    if what == "heartbeat":
         run.heartbeat.global_step = 100
     if what == "print":
         print("stray")
-    if what == "litter":
-        class Litter:
+    if what == "garbage":
+        class Garbage:
             def __del__(self, write=os.write):
                 write(2, b"collected")
-        one = Litter()
-        one.itself = one
-    while what in ("loop", "beat") and not run.should_stop:
+        garbage = Garbage()
+        garbage.itself = garbage
+    while what in ("loop", "heartbeat") and not run.should_stop:
         run.wait_while_paused()
         run.emitter.emit("turn")
         run.wait(0.01)
@@ -86,12 +86,12 @@ from mosaic_worker import Algorithm, Descriptor, main
 
 runs = []
 
-class NotedRun(mosaic_worker.run.Run):
+class CollectedRun(mosaic_worker.run.Run):
     def __init__(self, **options):
         super().__init__(**options)
         runs.append(self)
 
-mosaic_worker.run.Run = NotedRun
+mosaic_worker.run.Run = CollectedRun
 
 def plan(config):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -99,14 +99,14 @@ def plan(config):
     return {}
 
 def work(run):
-    raise AssertionError("nothing may run")
+    raise AssertionError("work was called")
 
 descriptor = Descriptor("tiny", "Tiny", "1.0", (Algorithm("one", "One"),))
 sys.exit(main(descriptor, work, plan=plan))
 """
 
 
-class LifeTest(unittest.TestCase):
+class RunLifecycleTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -125,8 +125,8 @@ class LifeTest(unittest.TestCase):
     def last(self, worker: WorkerProcess) -> dict[str, Any]:
         return worker.events()[-1]
 
-    def test_a_run_that_does_its_work_succeeds(self) -> None:
-        """Hello first, every value resolved, bye last, exit code 0."""
+    def test_a_successful_run(self) -> None:
+        """`hello` is first, every value is resolved, `bye` is last, and the exit code is 0."""
         worker = self.start(seed=4, params={"rate": 0.25})
         self.assertEqual(worker.wait(), 0)
         hello, config, *_, bye = worker.events()
@@ -137,8 +137,8 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(bye, {"type": "bye", "outcome": "succeeded"})
 
     def test_the_process_exits_right_after_bye(self) -> None:
-        """The daemon waits for the process, which has written its last line."""
-        worker = self.started("litter")
+        """No garbage is collected after the last line, because the daemon waits for the process."""
+        worker = self.started("garbage")
         self.assertEqual(worker.wait(), 0)
         self.assertNotIn("collected", worker.log.read_text())
 
@@ -167,7 +167,7 @@ class LifeTest(unittest.TestCase):
                 worker.telemetry.unlink()
 
     def test_a_stop_before_the_start_skips_the_work(self) -> None:
-        """A signal during preparation: no work, no "running", exit code 0."""
+        """After a signal during preparation, `work` is not called, and the exit code is 0."""
         (self.folder / "early.py").write_text(EARLY_SIGNAL)
         (self.folder / "config.json").write_text("{}")
         arguments = ["early.py", "--config", "config.json", "--emit-summary"]
@@ -186,9 +186,9 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.last(worker)["outcome"], "cancelled")
 
-    def test_a_second_signal_ends_a_worker_that_does_not_listen(self) -> None:
+    def test_a_second_signal_ends_a_worker_that_ignores_the_first(self) -> None:
         """The last line is still written, and the exit code has the signal."""
-        worker = self.started("stuck")
+        worker = self.started("ignore signals")
         worker.wait_for("ready")
         worker.signal(signal.SIGTERM)
         worker.wait_for("status", state="stopping")
@@ -196,7 +196,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(worker.wait(), 128 + signal.SIGTERM)
         self.assertEqual(self.last(worker), {"type": "bye", "outcome": "cancelled"})
 
-    def test_two_signals_end_a_worker_whose_reader_sleeps(self) -> None:
+    def test_two_signals_end_a_worker_with_a_full_pipe(self) -> None:
         """A full pipe that is never read does not keep the process alive."""
         (self.folder / "config.json").write_text(json.dumps({"params": {"what": "flood"}}))
         worker = subprocess.Popen(
@@ -216,7 +216,7 @@ class LifeTest(unittest.TestCase):
             time.sleep(0.005)
         while worker.poll() is None:
             self.assertLess(time.monotonic(), deadline)
-            worker.terminate()  # two at once may be taken for one
+            worker.terminate()  # two signals sent at once may be merged
             time.sleep(0.05)
         self.assertEqual(worker.returncode, 128 + signal.SIGTERM)
 
@@ -234,13 +234,13 @@ class LifeTest(unittest.TestCase):
         self.assertEqual((bye["outcome"], bye["error"]), ("failed", "KeyError: 'missing'"))
 
     def test_a_worker_error_carries_its_remedy(self) -> None:
-        """It reaches the run's page."""
-        worker = self.started("refuse")
+        """The last line has both, for the run's page."""
+        worker = self.started("worker error")
         self.assertEqual(worker.wait(), 1)
-        expected = {"outcome": "failed", "error": "No dice.", "remedy": "Bring some."}
+        expected = {"outcome": "failed", "error": "A message.", "remedy": "A remedy."}
         self.assertEqual(self.last(worker), {"type": "bye", **expected})
 
-    def test_an_exit_code_of_the_workers_own_is_kept(self) -> None:
+    def test_the_exit_code_of_the_work_is_used(self) -> None:
         """Returned or from sys.exit, a code other than 0 fails the run."""
         for what, code in (("code", 5), ("exit", 9)):
             with self.subTest(what=what):
@@ -249,7 +249,7 @@ class LifeTest(unittest.TestCase):
                 self.assertEqual(self.last(worker)["outcome"], "failed")
 
     def test_pause_and_resume(self) -> None:
-        """Each is reported; a paused worker does nothing."""
+        """Each is reported; a paused worker does not continue its loop."""
         worker = self.started("loop")
         worker.wait_for("turn")
         worker.send("pause", seq=1)
@@ -268,12 +268,13 @@ class LifeTest(unittest.TestCase):
         worker = self.started("commands")
         worker.wait_for("ready")
         worker.send("action", seq=1)
-        worker.wait_for("heard", cmd="action")
+        worker.wait_for("received", cmd="action")
         worker.send("pause", seq=2)
-        worker.wait_for("heard", cmd="pause")
+        worker.wait_for("received", cmd="pause")
         worker.send("stop", seq=3)
         self.assertEqual(worker.wait(), 0)
-        self.assertEqual([e["cmd"] for e in worker.events("heard")], ["action", "pause", "none"])
+        commands = [event["cmd"] for event in worker.events("received")]
+        self.assertEqual(commands, ["action", "pause", "none"])
         worker.wait_for("quick", timed_out=True)
 
     def test_a_paused_worker_ends_on_a_signal(self) -> None:
@@ -288,7 +289,7 @@ class LifeTest(unittest.TestCase):
 
     def test_heartbeats_report_steps_and_memory(self) -> None:
         """They are sent automatically, with the values that the loop has set."""
-        worker = self.started("beat", "--heartbeat-seconds", "0.01")
+        worker = self.started("heartbeat", "--heartbeat-seconds", "0.01")
         heartbeat = worker.wait_for("heartbeat", global_step=100)
         self.assertGreater(heartbeat["rss_bytes"], 1_000_000)
         self.assertGreaterEqual(heartbeat["cpu_s"], 0)
@@ -296,7 +297,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(heartbeat["processes"], 1)
         worker.until(lambda: [b for b in worker.events("heartbeat") if "sps" in b], "a rate")
 
-    def test_a_forked_child_still_dies_of_sigterm(self) -> None:
+    def test_a_forked_child_is_terminated_by_sigterm(self) -> None:
         """Sub-environments in other processes can be terminated."""
         worker = self.started("child")
         child = worker.wait_for("ready")["child"]
@@ -304,7 +305,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(worker.wait_for("child")["status"], signal.SIGTERM)
         self.assertEqual(worker.wait(), 0)
 
-    def test_an_invalid_config_is_in_the_log_and_in_the_stream(self) -> None:
+    def test_an_invalid_config_is_in_the_log_and_in_telemetry(self) -> None:
         """Exit code 2; field, problem and remedy are in both."""
         worker = self.start(params={"rate": 7})
         self.assertEqual(worker.wait(), 2)

@@ -1,4 +1,4 @@
-"""Parts of the contract that the SDK repeats, because it imports nothing of ours, match."""
+"""Definitions that the SDK copies, because it does not import `mosaic`, match the contract."""
 
 from typing import get_args
 
@@ -10,11 +10,11 @@ from mosaic_worker.emitter import ARTIFACT_KINDS
 from mosaic_worker.run_config import FIELDS
 
 
-def test_the_fields_of_a_run() -> None:
+def test_run_config_fields_match() -> None:
     """A worker does not report a field of the trainer as unknown."""
     assert {field.name for field in msgspec.structs.fields(TrainRunConfig)} == FIELDS
 
 
-def test_the_kinds_of_artifacts() -> None:
+def test_artifact_kinds_match() -> None:
     """The store accepts every kind that the SDK accepts."""
     assert set(ARTIFACT_KINDS) == set(get_args(ArtifactKind))

@@ -1,4 +1,4 @@
-"""The helper process of resimulation, driven as the daemon does."""
+"""The helper process of resimulation, controlled as by the daemon."""
 
 import json
 import os
@@ -16,17 +16,17 @@ TIMEOUT_S = 60.0
 
 
 class Message(NamedTuple):
-    """One message."""
+    """One message of the helper."""
 
-    head: dict[str, Any]
+    header: dict[str, Any]
     pixels: bytes
 
     @property
     def kind(self) -> str:
-        return str(self.head["kind"])
+        return str(self.header["kind"])
 
 
-class HelperUnderTest:
+class HelperProcess:
     """`python -m mosaic_worker.resimulation` for one record; killed at the end of the block."""
 
     def __init__(self, folder: Path, record: dict[str, Any], *options: str) -> None:
@@ -59,39 +59,41 @@ class HelperUnderTest:
             if pipe is not None:
                 pipe.close()
 
-    def ask(self, request: int, first: int, count: int = 0) -> None:
+    def request_frames(self, request: int, first: int, count: int = 0) -> None:
         assert self.process.stdin is not None
         line = json.dumps({"request": request, "first": first, "count": count})
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def next(self) -> Message | None:
-        """None at the end."""
+    def read_message(self) -> Message | None:
+        """Return the next message; None at the end."""
         assert self.process.stdout is not None
         lengths = self.process.stdout.read(8)
         if not lengths:
             return None
-        head, body = struct.unpack(">II", lengths)
-        return Message(json.loads(self.process.stdout.read(head)), self.process.stdout.read(body))
+        header, body = struct.unpack(">II", lengths)
+        return Message(json.loads(self.process.stdout.read(header)), self.process.stdout.read(body))
 
-    def until(self, kind: str) -> list[Message]:
-        """All messages up to the first of this kind, or to the end."""
+    def read_until(self, kind: str) -> list[Message]:
+        """Return all messages up to the first of this kind, or to the end."""
         messages = []
-        while (message := self.next()) is not None:
+        while (message := self.read_message()) is not None:
             messages.append(message)
             if message.kind in (kind, "error"):
                 break
         return messages
 
-    def frames(self, request: int, first: int, count: int = 0) -> dict[int, Message]:
-        """The frames of a request."""
-        self.ask(request, first, count)
-        message = self.until("done")
-        assert message[-1].head == {"kind": "done", "request": request}, message[-1].head
+    def read_frames(self, request: int, first: int, count: int = 0) -> dict[int, Message]:
+        """Send a request, and return its frames by index."""
+        self.request_frames(request, first, count)
+        messages = self.read_until("done")
+        assert messages[-1].header == {"kind": "done", "request": request}, messages[-1].header
         frames = [
-            each for each in message if each.kind == "frame" and each.head["request"] == request
+            message
+            for message in messages
+            if message.kind == "frame" and message.header["request"] == request
         ]
-        indices = [each.head["index"] for each in frames]
+        indices = [frame.header["index"] for frame in frames]
         assert indices == list(range(first, first + len(indices))), "not in order"
         return dict(zip(indices, frames, strict=True))
 
@@ -99,7 +101,7 @@ class HelperUnderTest:
         return self.process.wait(TIMEOUT_S)
 
 
-def recorded(
+def record_episode(
     env_id: str,
     *,
     steps: int = 40,
@@ -107,9 +109,9 @@ def recorded(
     episodes_before: int = 0,
     **env_kwargs: Any,
 ) -> dict[str, Any]:
-    """An episode of random actions, as the daemon passes it.
+    """Record an episode of random actions, as the daemon passes it.
 
-    Without a seed it is a later one of the same environment, which depends on earlier ones.
+    Without a seed, the start depends on the `episodes_before` of the same environment.
     """
     env = make_environment(env_id, env_kwargs)
     env.action_space.seed(7)

@@ -19,7 +19,7 @@ DETAILS = ("all", "sampled", "columns", "off")
 
 
 class Countdown:
-    """Three steps per episode, whatever the actions are."""
+    """Three steps per episode, for any actions."""
 
     action_space = observation_space = None
     left = 3
@@ -57,7 +57,7 @@ class AgentsCase(unittest.TestCase):
     def written_lines(
         self, encoder: str, detail: str, agent_id: str | None
     ) -> list[dict[str, Any]]:
-        """A complete episode, one that is cut after a flush, and one with an annotation."""
+        """Return the lines of a complete episode, an interrupted one and an annotated one."""
         os.ftruncate(self.fd, 0)
         os.lseek(self.fd, 0, os.SEEK_SET)
         recorder = self.recorder(self.emitter(encoder), detail, agent_id)
@@ -90,23 +90,23 @@ class EveryLineTest(AgentsCase):
                     self.assertEqual({line.get("agent_id") for line in lines}, {"red"})
         self.assertEqual(seen, {"environment", "episode_start", "step", "steps", "episode"})
 
-    def test_nothing_else_is_different(self) -> None:
+    def test_other_fields_are_equal(self) -> None:
         """Apart from the agent id the lines are equal, in the same order."""
-        moments = ("t", "t_end", "agent_id")
+        ignored = ("t", "t_end", "agent_id")
         for encoder in ENCODERS:
             for detail in DETAILS:
                 with self.subTest(encoder=encoder, detail=detail):
-                    alone, named = (
+                    without_id, with_id = (
                         [
-                            [(name, value) for name, value in line.items() if name not in moments]
+                            [(name, value) for name, value in line.items() if name not in ignored]
                             for line in self.written_lines(encoder, detail, agent_id)
                         ]
                         for agent_id in (None, "red")
                     )
-                    self.assertEqual(alone, named)
+                    self.assertEqual(without_id, with_id)
 
     def test_a_single_agent_is_not_named(self) -> None:
-        """Its bytes are the same as without support for agents."""
+        """Its lines have no field `agent_id`."""
         for encoder in ENCODERS:
             for detail in DETAILS:
                 with self.subTest(encoder=encoder, detail=detail):
@@ -116,7 +116,7 @@ class EveryLineTest(AgentsCase):
 
 class SeveralAgentsTest(AgentsCase):
     def test_an_annotation_stays_with_its_agent(self) -> None:
-        """Although the other one takes the next step."""
+        """Even if another agent takes the next step."""
         emitter = self.emitter()
         red, blue = (self.recorder(emitter, "all", name) for name in ("red", "blue"))
         red_env, blue_env = red.attach(Countdown()), blue.attach(Countdown())
@@ -133,15 +133,15 @@ class SeveralAgentsTest(AgentsCase):
         self.assertNotEqual(steps["red"]["episode_id"], steps["blue"]["episode_id"])
 
     def test_listeners_get_the_agent_id(self) -> None:
-        """Of steps and of episode starts."""
-        written_lines: list[dict[str, Any]] = []
+        """In the fields of steps and of episode starts."""
+        received: list[dict[str, Any]] = []
         recorder = self.recorder(self.emitter(), "columns", "red")
-        recorder.listener = recorder.on_episode = written_lines.append
+        recorder.listener = recorder.on_episode = received.append
         env = recorder.attach(Countdown())
         env.reset()
         env.step(0)
 
-        self.assertEqual([fields["agent_id"] for fields in written_lines], ["red", "red"])
+        self.assertEqual([fields["agent_id"] for fields in received], ["red", "red"])
 
 
 if __name__ == "__main__":
