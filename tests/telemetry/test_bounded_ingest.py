@@ -27,7 +27,10 @@ def ingest_all(run: RunDirectory) -> list[int]:
     return sizes
 
 
-def test_tiny_lines_are_stored_in_small_transactions(run: RunDirectory, spool: Spool) -> None:
+def test_tiny_lines_are_stored_in_small_transactions(
+    run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_ingester, "MAX_BLOCK_S", float("inf"))
     spool.write_raw(b"x\n" * (2 * MAX_BLOCK_LINES))
     spool.write(step(0))
     assert ingest_all(run)[:2] == [2 * MAX_BLOCK_LINES] * 2
