@@ -1,4 +1,4 @@
-"""Every parameter of the echo worker does what its help says."""
+"""Every parameter of the echo worker has the effect that its help describes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class EchoTest(unittest.TestCase):
         return [step["info"]["n"] for step in worker.events("step")]
 
     def split_lines(self, worker: WorkerProcess) -> tuple[list[dict[str, Any]], list[bytes]]:
-        """Lines that are events, and all others."""
+        """Return the events, and all lines that are not events."""
         decoded = [(line, self.decoded(line)) for line in worker.lines()]
         return [e for _, e in decoded if e], [line for line, e in decoded if not e]
 
@@ -87,7 +87,7 @@ class EchoTest(unittest.TestCase):
         self.assertIn(b'"type":"step"', frames)
 
     def test_rate_limits_the_speed(self) -> None:
-        """A paced run takes at least its time."""
+        """A run with a rate takes at least its number of steps divided by the rate."""
         started = time.monotonic()
         worker = self.start(steps=100, rate=400)
         self.assertEqual(worker.wait(), 0)
@@ -105,7 +105,7 @@ class EchoTest(unittest.TestCase):
                 self.assertEqual(self.numbers(worker), list(range(1, 13)))
 
     def test_garbage_every(self) -> None:
-        """Broken lines are added between steps and replace none."""
+        """Invalid lines are added between steps; all steps are written."""
         worker = self.start(steps=20, garbage_every=2)
         self.assertEqual(worker.wait(), 0)
         events, rest = self.split_lines(worker)
@@ -119,13 +119,13 @@ class EchoTest(unittest.TestCase):
         worker = self.start(steps=5, huge_line_at=3)
         self.assertEqual(worker.wait(), 0)
         lines = worker.lines()
-        (place,) = [index for index, line in enumerate(lines) if len(line) > 1 << 20]
-        before = [json.loads(line) for line in lines[:place]]
+        (huge,) = [index for index, line in enumerate(lines) if len(line) > 1 << 20]
+        before = [json.loads(line) for line in lines[:huge]]
         self.assertEqual([e["info"]["n"] for e in before if e["type"] == "step"], [1, 2, 3])
         self.assertEqual(self.numbers(worker), [1, 2, 3, 4, 5])
 
     def test_crash_at(self) -> None:
-        """SIGSEGV after all earlier steps were written, and no last line."""
+        """SIGSEGV ends the worker after all earlier steps were written, without a last line."""
         worker = self.start(steps=1000, crash_at=321)
         self.assertEqual(worker.wait(), -signal.SIGSEGV)
         self.assertEqual(self.numbers(worker), list(range(1, 322)))
@@ -148,7 +148,7 @@ class EchoTest(unittest.TestCase):
         worker.signal(signal.SIGTERM)
         worker.signal(signal.SIGTERM)
         worker.send("unknown", seq=2)
-        worker.wait_for("log", code="W110")  # so the stop before it has been read
+        worker.wait_for("log", code="W110")  # the stop before it has been read
         seen = len(self.numbers(worker))
         worker.until(lambda: len(self.numbers(worker)) > seen + 20, "more steps")
         self.assertEqual([e["state"] for e in worker.events("status")], ["running"])

@@ -32,7 +32,7 @@ def always() -> bool:
 
 
 class ListSink:
-    """Keeps everything that is reported."""
+    """A `TelemetrySink` that stores everything."""
 
     def __init__(self) -> None:
         self.updates: list[BdiUpdate] = []
@@ -57,7 +57,7 @@ class ListSink:
 
 
 class LearningRun:
-    """The parts of a run that a learner uses. `config` is a TrainRunConfig.
+    """The members of a run that a learner uses. `config` is a TrainRunConfig.
 
     Call `finish` at the end, or `close` if there is no learner. `lines` works after both.
     """
@@ -105,7 +105,7 @@ class LearningRun:
         os.close(self._fd)
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
-        """The telemetry of that type, so far."""
+        """Return the telemetry of that type, so far."""
         self.emitter.flush()
         lines = self.telemetry.read_text(encoding="utf-8").splitlines()
         return [line for line in map(json.loads, lines) if line["type"] == kind]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mosaic_worker import Run
 
-OF_EPISODES = ("environment", "episode_start", "step", "steps", "episode")
+EPISODE_EVENTS = ("environment", "episode_start", "step", "steps", "episode")
 ENVIRONMENTS = ["FrozenLake-v1", "Blackjack-v1"]  # simulated from a table, and stepped
 
 
@@ -111,7 +111,7 @@ def test_a_learner_with_a_coach_has_an_agent_id(tmp_path: Path) -> None:
     learner.learn(40, always)
     run.finish(learner)
 
-    assert set(agent_ids(run, *OF_EPISODES)) == {"learner"}
+    assert set(agent_ids(run, *EPISODE_EVENTS)) == {"learner"}
     assert set(run.sink.agents) == {"learner"}
 
 

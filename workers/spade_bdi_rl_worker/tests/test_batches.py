@@ -1,4 +1,4 @@
-"""Batches: number of episodes, limits, and how soon they stop."""
+"""Batches: number of episodes, limits, and interruption."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class StopAfter:
     """Returns False from the n-th call on."""
 
     def __init__(self, calls: int) -> None:
-        self.left = calls
+        self.remaining = calls
 
     def __call__(self) -> bool:
-        self.left -= 1
-        return self.left > 0
+        self.remaining -= 1
+        return self.remaining > 0
 
 
 def test_batches_stay_within_the_episodes_of_the_run(tmp_path: Path) -> None:
@@ -35,8 +35,8 @@ def test_batches_stay_within_the_episodes_of_the_run(tmp_path: Path) -> None:
     batches = [learner.learn(10, always)]
     assert learner.evaluate(5, always).episodes == 5
     batches += [learner.learn(100, always), learner.learn(100, always)]
-    assert [each.episodes for each in batches] == [10, 25, 25]
-    assert [each.is_complete for each in batches] == [False, True, True]
+    assert [progress.episodes for progress in batches] == [10, 25, 25]
+    assert [progress.is_complete for progress in batches] == [False, True, True]
     run.finish(learner)
     assert len(run.lines("episode")) == 30
 
@@ -56,15 +56,15 @@ def test_an_interrupted_batch_resumes_its_episode(tmp_path: Path) -> None:
     """It stops within a few steps; no step is lost or written twice."""
     run = LearningRun(tmp_path, {**CLIFF, "max_episodes": 1, "telemetry": {"steps": "columns"}})
     learner = run.learner()
-    left = learner.learn(1, StopAfter(3))
-    assert (left.episodes, left.is_complete) == (0, False)
-    assert 0 < left.steps < 500
+    interrupted = learner.learn(1, StopAfter(3))
+    assert (interrupted.episodes, interrupted.is_complete) == (0, False)
+    assert 0 < interrupted.steps < 500
 
-    done = learner.learn(1, always)
+    finished = learner.learn(1, always)
     run.finish(learner)
 
     (episode,) = run.lines("episode")
-    assert done.steps == episode["steps"] > left.steps
+    assert finished.steps == episode["steps"] > interrupted.steps
     written = sum(len(line["actions"]) for line in [*run.lines("steps"), episode])
     assert written == episode["steps"]
 
@@ -73,28 +73,28 @@ def test_an_evaluation_abandons_the_open_episode(tmp_path: Path) -> None:
     """Its steps are written; the evaluation starts a new episode."""
     run = LearningRun(tmp_path, {**CLIFF, "max_episodes": 2, "telemetry": {"steps": "columns"}})
     learner = run.learner()
-    left = learner.learn(1, StopAfter(3))
+    interrupted = learner.learn(1, StopAfter(3))
     learner.evaluate(1, StopAfter(2))
-    assert (learner.progress.episodes, learner.progress.steps) == (0, left.steps)
+    assert (learner.progress.episodes, learner.progress.steps) == (0, interrupted.steps)
     run.finish(learner)
 
-    cut = run.lines("episode")[0]
-    assert (cut["terminated"], cut["truncated"]) == (False, False)
-    assert cut["steps"] == left.steps
+    abandoned = run.lines("episode")[0]
+    assert (abandoned["terminated"], abandoned["truncated"]) == (False, False)
+    assert abandoned["steps"] == interrupted.steps
 
 
 def test_control_is_checked_at_least_every_ten_milliseconds() -> None:
-    """Whether a step takes a microsecond or a second, with a fake clock."""
+    """For steps of a microsecond to a second, with a fake clock."""
     for step_s in (1e-6, 1e-4, 3e-3, 1.0):
         now = 0.0
         pacer = StepPacer(clock=lambda: now)  # noqa: B023 - called immediately
-        longest = 0.0
+        max_interval_s = 0.0
         for _ in range(50):
             steps = pacer.start()
             now += steps * step_s
-            longest = max(longest, steps * step_s)
+            max_interval_s = max(max_interval_s, steps * step_s)
             pacer.stop(steps)
-        assert longest <= max(0.01, 8 * step_s)
+        assert max_interval_s <= max(0.01, 8 * step_s)
         assert steps == 1 or steps * step_s > 0.002
 
 
@@ -108,7 +108,7 @@ def test_the_speed_can_be_limited() -> None:
 
 
 def test_looping_greedy_actions_are_truncated(tmp_path: Path) -> None:
-    """CliffWalking has no step limit; a table that always goes up would never finish.
+    """CliffWalking has no step limit; a policy that always moves up would never finish.
 
     The limit is part of the recorded environment, so the episode replays as truncated.
     """
@@ -125,7 +125,7 @@ def test_looping_greedy_actions_are_truncated(tmp_path: Path) -> None:
 
 
 def test_the_user_can_set_the_step_limit(tmp_path: Path) -> None:
-    """Also below the environment's own."""
+    """It can be lower than the environment's own limit."""
     lake = {"env_id": "FrozenLake8x8-v1", "env_kwargs": {"is_slippery": False}, "max_episodes": 50}
     run = LearningRun(tmp_path, {**lake, "params": {"max_episode_steps": 7}})
     learner = run.learner()

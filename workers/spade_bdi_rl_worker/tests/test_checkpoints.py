@@ -15,15 +15,15 @@ from spade_bdi_rl_worker.checkpoints.table_file import read_table_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-DRY = {
+NOT_SLIPPERY = {
     "env_id": "FrozenLake-v1",
     "env_kwargs": {"is_slippery": False},
     "telemetry": {"steps": "off"},
 }
 
 
-def saved(folder: Path, episodes: int = 500, **config: Any) -> Path:
-    run = LearningRun(folder, {**DRY, "max_episodes": episodes, **config})
+def save_trained(folder: Path, episodes: int = 500, **config: Any) -> Path:
+    run = LearningRun(folder, {**NOT_SLIPPERY, "max_episodes": episodes, **config})
     learner = run.learner()
     learner.learn(episodes, always)
     path = learner.save("at the end")
@@ -32,12 +32,12 @@ def saved(folder: Path, episodes: int = 500, **config: Any) -> Path:
 
 
 def warm_run(folder: Path, checkpoint: Path, **config: Any) -> LearningRun:
-    return LearningRun(folder, {**DRY, "max_episodes": 10, **config}, checkpoint)
+    return LearningRun(folder, {**NOT_SLIPPERY, "max_episodes": 10, **config}, checkpoint)
 
 
 def test_a_checkpoint_describes_its_origin(tmp_path: Path) -> None:
     """Environment, parameters, seed and progress."""
-    path = saved(tmp_path, seed=4)
+    path = save_trained(tmp_path, seed=4)
     checkpoint = read_table_file(path)
 
     assert (checkpoint.env_id, checkpoint.seed, checkpoint.episodes) == ("FrozenLake-v1", 4, 500)
@@ -49,8 +49,8 @@ def test_a_checkpoint_describes_its_origin(tmp_path: Path) -> None:
 
 
 def test_the_keys_of_the_file_are_stable(tmp_path: Path) -> None:
-    """Files that other versions saved must stay readable."""
-    document = json.loads(saved(tmp_path, 20).read_text())
+    """Files of other versions must stay readable."""
+    document = json.loads(save_trained(tmp_path, 20).read_text())
 
     assert set(document) == {
         "format", "version", "worker_version", "sha256", "algo", "parameters", "seed", "episodes",
@@ -65,7 +65,7 @@ def test_the_keys_of_the_file_are_stable(tmp_path: Path) -> None:
 
 def test_training_starts_from_a_checkpoint(tmp_path: Path) -> None:
     """It succeeds from its first episode."""
-    path = saved(tmp_path / "first", 2_000)
+    path = save_trained(tmp_path / "first", 2_000)
     run = warm_run(tmp_path / "second", path, params={"epsilon_start": 0.0, "epsilon_end": 0.0})
     learner = run.learner()
 
@@ -85,22 +85,22 @@ def test_training_starts_from_a_checkpoint(tmp_path: Path) -> None:
 def test_a_warm_start_lowers_epsilon(
     tmp_path: Path, params: dict[str, float], epsilon: float
 ) -> None:
-    """To the final epsilon, or 0.1 if that is larger; a value set by the user stays."""
-    path = saved(tmp_path / "first", 50)
+    """To 0.1, or to the final epsilon if that is larger; a value set by the user stays."""
+    path = save_trained(tmp_path / "first", 50)
     run = warm_run(tmp_path / "second", path, params=params)
     learner = run.learner()
-    cold = LearningRun(tmp_path / "third", DRY)
+    cold_run = LearningRun(tmp_path / "third", NOT_SLIPPERY)
 
     assert learner.progress.epsilon == epsilon
-    assert cold.config.params["epsilon_start"] == 1.0
+    assert cold_run.config.params["epsilon_start"] == 1.0
     run.finish(learner)
-    cold.close()
+    cold_run.close()
 
 
 @pytest.mark.parametrize("algo", ["double_q_learning", "sarsa"])
 def test_a_table_of_another_method_is_loaded(tmp_path: Path, algo: str) -> None:
     """Its greedy policy stays the same."""
-    path = saved(tmp_path / "first", 2_000)
+    path = save_trained(tmp_path / "first", 2_000)
     run = warm_run(tmp_path / "second", path, algo=algo)
     learner = run.learner()
 
@@ -109,8 +109,8 @@ def test_a_table_of_another_method_is_loaded(tmp_path: Path, algo: str) -> None:
 
 
 def test_the_same_map_with_other_dynamics_is_compatible(tmp_path: Path) -> None:
-    """A table of the dry lake is a start for the slippery one."""
-    path = saved(tmp_path / "first")
+    """Training on slippery ice can start from a table for the same map without it."""
+    path = save_trained(tmp_path / "first")
     run = warm_run(tmp_path / "second", path, env_kwargs={"is_slippery": True})
     run.finish(run.learner())
 
@@ -126,8 +126,8 @@ def test_the_same_map_with_other_dynamics_is_compatible(tmp_path: Path) -> None:
 def test_a_table_of_another_environment_is_rejected(
     tmp_path: Path, config: dict[str, Any], message: str
 ) -> None:
-    """Also with the same number of states; the remedy names its environment."""
-    path = saved(tmp_path / "first")
+    """Even with the same number of states; the remedy names its environment."""
+    path = save_trained(tmp_path / "first")
     run = warm_run(tmp_path / "second", path, **config)
 
     with closing(run), pytest.raises(WorkerError, match=message) as caught:
@@ -137,7 +137,7 @@ def test_a_table_of_another_environment_is_rejected(
 
 def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
     """A single changed value is detected."""
-    path = saved(tmp_path)
+    path = save_trained(tmp_path)
     document = json.loads(path.read_text())
     document["tables"][0][0][0] += 1.0
     path.write_text(json.dumps(document))
@@ -156,7 +156,7 @@ def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
 def test_a_file_of_another_program_is_rejected(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    """With a remedy, and without a traceback."""
+    """The error has a remedy."""
     path = tmp_path / "policy.pt"
     path.write_bytes(content)
     with pytest.raises(WorkerError, match=message) as caught:
@@ -164,7 +164,7 @@ def test_a_file_of_another_program_is_rejected(
     assert "spade_bdi_rl_worker" in caught.value.remedy
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     """The error contains the path of a deleted checkpoint."""
     with pytest.raises(WorkerError, match=r"no checkpoint .*gone\.json"):
         read_table_file(tmp_path / "gone.json")
@@ -173,7 +173,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_scheduled_checkpoints_are_rotated(tmp_path: Path) -> None:
     """The last and the best checkpoint keep fixed names."""
     every = {"checkpoints": {"every_steps": 500, "keep": 2}}
-    run = LearningRun(tmp_path, {**DRY, "max_episodes": 400, "artifacts": every})
+    run = LearningRun(tmp_path, {**NOT_SLIPPERY, "max_episodes": 400, "artifacts": every})
     learner = run.learner()
     learner.learn(400, always)
     last = learner.save("at the end")
@@ -193,7 +193,7 @@ def test_visited_states_keep_their_indices(tmp_path: Path) -> None:
     """States of a MiniGrid are identified by their hash."""
     pytest.importorskip("minigrid")
     grid = {"env_id": "MiniGrid-Empty-5x5-v0", "env_kwargs": {}}
-    path = saved(tmp_path / "first", 200, **grid)
+    path = save_trained(tmp_path / "first", 200, **grid)
     run = warm_run(tmp_path / "second", path, **grid)
     learner = run.learner()
 

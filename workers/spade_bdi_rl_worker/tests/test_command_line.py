@@ -16,10 +16,10 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
 SOURCES = [ROOT / "worker_sdk" / "src", ROOT / "workers" / "spade_bdi_rl_worker" / "src"]
-DRY = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}}
+NOT_SLIPPERY = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}}
 
 
-def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_isolated(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it with the standard library, the SDK and the worker only."""
     script = (
         "import sys, runpy; sys.path[:0] = sys.argv.pop(1).split(':');"
@@ -34,7 +34,9 @@ def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def worker(folder: Path, config: dict[str, Any], checkpoint: Path | None) -> list[dict[str, Any]]:
+def run_worker(
+    folder: Path, config: dict[str, Any], checkpoint: Path | None
+) -> list[dict[str, Any]]:
     """Run the worker to its end and return its telemetry."""
     folder.mkdir(exist_ok=True)
     file = folder / "config.json"
@@ -47,7 +49,7 @@ def worker(folder: Path, config: dict[str, Any], checkpoint: Path | None) -> lis
     environment.pop("MOSAIC_CHECKPOINT", None)
     if checkpoint is not None:
         environment["MOSAIC_CHECKPOINT"] = str(checkpoint)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "spade_bdi_rl_worker", "--config", str(file)],
         capture_output=True,
         text=True,
@@ -55,14 +57,14 @@ def worker(folder: Path, config: dict[str, Any], checkpoint: Path | None) -> lis
         cwd=folder,
         env=environment,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table trained on the dry lake."""
+    """A table trained on FrozenLake without slippery ice."""
     folder = tmp_path_factory.mktemp("trained")
-    run = LearningRun(folder, {**DRY, "telemetry": {"steps": "off"}})
+    run = LearningRun(folder, {**NOT_SLIPPERY, "telemetry": {"steps": "off"}})
     learner = run.learner()
     learner.learn(2_000, always)
     path = learner.save("at the end")
@@ -71,10 +73,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_describe_needs_no_installed_packages() -> None:
-    """Algorithms with labels, groups, help and pages; tabs; and supported features."""
-    done = bare("--describe")
-    assert done.returncode == 0, done.stderr
-    descriptor = json.loads(done.stdout)
+    """It has algorithms with labels, groups, help and pages; tabs; and supported features."""
+    result = run_isolated("--describe")
+    assert result.returncode == 0, result.stderr
+    descriptor = json.loads(result.stdout)
 
     assert [algorithm["id"] for algorithm in descriptor["algorithms"]] == [
         "q_learning", "double_q_learning", "sarsa",
@@ -94,19 +96,19 @@ def test_describe_needs_no_installed_packages() -> None:
 def test_a_dry_run_shows_the_presets_of_the_environment(tmp_path: Path) -> None:
     """Values set by the user stay."""
     file = tmp_path / "config.json"
-    file.write_text(json.dumps({"algo": "sarsa", **DRY, "params": {"discount": 0.5}}))
-    done = bare("--config", str(file), "--dry-run", "--emit-summary")
-    assert done.returncode == 0, done.stderr
-    arguments = json.loads(done.stdout)["arguments"]
+    file.write_text(json.dumps({"algo": "sarsa", **NOT_SLIPPERY, "params": {"discount": 0.5}}))
+    result = run_isolated("--config", str(file), "--dry-run", "--emit-summary")
+    assert result.returncode == 0, result.stderr
+    arguments = json.loads(result.stdout)["arguments"]
 
     assert (arguments["discount"], arguments["learning_rate"]) == (0.5, 0.8)
     assert arguments["max_episodes"] == 2_000
 
 
 def test_a_saved_table_is_evaluated_in_the_play_loop(tmp_path: Path, table: Path) -> None:
-    """With the greedy policy and the arguments of the training; the policy table is reported."""
+    """The greedy policy runs with the training's environment arguments; its table is reported."""
     config = {"mode": "evaluate", "env_id": "FrozenLake-v1", "episodes": 3}
-    lines = worker(tmp_path, config, table)
+    lines = run_worker(tmp_path, config, table)
 
     assert lines[-1] == {"type": "bye", "outcome": "succeeded"}
     episodes = [line for line in lines if line["type"] == "episode"]
@@ -130,14 +132,14 @@ def test_a_table_of_another_environment_is_rejected(
     tmp_path: Path, table: Path, config: dict[str, Any], message: str
 ) -> None:
     """The run fails with an error and a remedy."""
-    bye = worker(tmp_path, {"mode": "play", **config}, table)[-1]
+    bye = run_worker(tmp_path, {"mode": "play", **config}, table)[-1]
     assert bye["outcome"] == "failed"
     assert message in bye["error"]
     assert "choose a checkpoint of this environment" in bye["remedy"]
 
 
 def test_playing_needs_a_checkpoint(tmp_path: Path) -> None:
-    """The remedy says how to list checkpoints."""
-    bye = worker(tmp_path, {"mode": "evaluate", **DRY}, None)[-1]
+    """The remedy has the command that lists checkpoints."""
+    bye = run_worker(tmp_path, {"mode": "evaluate", **NOT_SLIPPERY}, None)[-1]
     assert bye["outcome"] == "failed"
     assert "mosaic checkpoints list" in bye["remedy"]

@@ -1,4 +1,4 @@
-"""A dry run reports what would make a run fail at its start, with the same errors.
+"""A dry run reports the errors with which a run would fail at its start.
 
 Checks of plans need AgentSpeak: `with_spade/test_dry_run.py`.
 """
@@ -54,7 +54,7 @@ def table(tmp_path: Path) -> Path:
 def test_configuration_errors_are_reported(
     config: dict[str, Any], message: str, remedy: str
 ) -> None:
-    """Without a traceback."""
+    """The errors have no traceback."""
     with pytest.raises(WorkerError, match=message) as caught:
         dry_run(**config)
 
@@ -64,7 +64,7 @@ def test_configuration_errors_are_reported(
 
 @pytest.mark.filterwarnings("ignore:.*out of date")
 def test_a_deprecated_version_is_reported_with_its_replacement() -> None:
-    """Not as an error in the environment's arguments."""
+    """It is not reported as an error in the environment's arguments."""
     with pytest.raises(WorkerError, match="CliffWalking-v0 is a deprecated version") as caught:
         dry_run(env_id="CliffWalking-v0")
 
@@ -75,7 +75,7 @@ def test_a_deprecated_version_is_reported_with_its_replacement() -> None:
 def test_a_checkpoint_of_another_map_is_reported(
     monkeypatch: pytest.MonkeyPatch, table: Path, mode: str
 ) -> None:
-    """For a warm start as well as for playing."""
+    """Both for a warm start and for playing."""
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(table))
 
     with pytest.raises(WorkerError, match="another map"):
@@ -105,11 +105,11 @@ def test_an_exception_of_a_custom_environment_keeps_its_traceback(
         "import gymnasium\n"
         "class Broken(gymnasium.Env):\n"
         "    def __init__(self):\n"
-        "        raise ValueError('no water')\n"
+        "        raise ValueError('broken')\n"
         "gymnasium.register('BrokenLake-v0', entry_point=Broken)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
-    with pytest.raises(WorkerError, match="no water") as caught:
+    with pytest.raises(WorkerError, match="ValueError: broken") as caught:
         dry_run(env_id="broken_lake:BrokenLake-v0")
     assert isinstance(caught.value.__cause__, ValueError)

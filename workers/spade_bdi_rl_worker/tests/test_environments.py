@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 
 def test_blackjack_hands_have_distinct_indices() -> None:
-    """Each hand has its own, and all fit the table."""
+    """Each hand has its own index, and all indices are in the table."""
     encoding = make_state_encoding(make_environment("Blackjack-v1"))
-    hands = [(own, dealer, ace) for own in range(32) for dealer in range(11) for ace in (0, 1)]
-    numbers = {encoding.index(hand) for hand in hands}
-    assert numbers == set(range(encoding.states))
+    hands = [
+        (player, dealer, ace) for player in range(32) for dealer in range(11) for ace in (0, 1)
+    ]
+    indices = {encoding.index(hand) for hand in hands}
+    assert indices == set(range(encoding.states))
 
 
 def test_minigrid_states_depend_on_the_complete_grid() -> None:
-    """On position, direction, and what the agent carries or has opened."""
+    """On position and direction of the agent, carried objects and door states."""
     pytest.importorskip("minigrid")
     env = make_environment("MiniGrid-DoorKey-5x5-v0")
     observation, _ = env.reset(seed=1)
@@ -37,7 +39,7 @@ def test_minigrid_states_depend_on_the_complete_grid() -> None:
 
     assert (first, turned, back) == (0, 1, 0)
     assert encoding.known_index() == 0
-    key = next(thing for thing in env.unwrapped.grid.grid if thing and thing.type == "key")
+    key = next(cell for cell in env.unwrapped.grid.grid if cell and cell.type == "key")
     env.unwrapped.carrying = key
     assert encoding.known_index() is None
     env.close()

@@ -44,10 +44,10 @@ def record(folder: Path, env_id: str, env_kwargs: Any, steps: str) -> LearningRu
 
 
 def recreate_env(run: LearningRun) -> Any:
-    """Make the environment again from its telemetry."""
-    made = run.lines("environment")[0]
-    limit = made["max_episode_steps"]
-    return make_environment(made["env_id"], made["env_kwargs"], max_episode_steps=limit)
+    """Create the environment again from its telemetry."""
+    line = run.lines("environment")[0]
+    limit = line["max_episode_steps"]
+    return make_environment(line["env_id"], line["env_kwargs"], max_episode_steps=limit)
 
 
 def replay(env: Any, episode: dict[str, Any], actions: list[int]) -> list[Any]:
@@ -60,7 +60,7 @@ def replay(env: Any, episode: dict[str, Any], actions: list[int]) -> list[Any]:
 def test_columns_replay_with_the_same_rewards(
     tmp_path: Path, env_id: str, env_kwargs: dict[str, Any]
 ) -> None:
-    """From the recorded actions and the start of each episode."""
+    """The recorded actions are replayed from the start of each episode."""
     run = record(tmp_path, env_id, env_kwargs, "columns")
     columns: dict[str, list[tuple[int, float]]] = {}
     starts = {line["episode_id"]: line for line in run.lines("episode_start")}
@@ -111,7 +111,7 @@ def test_recorded_steps_match_the_environment(
 def test_simulation_and_environment_learn_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, detail: str
 ) -> None:
-    """With the same seed: the same table, the same episodes and the same events."""
+    """With the same seed, table, episodes and events are equal."""
 
     def train(folder: Path) -> tuple[Any, Any, list[dict[str, Any]]]:
         run = LearningRun(
@@ -129,7 +129,7 @@ def test_simulation_and_environment_learn_the_same(
         run.finish(learner)
         lines = [*run.lines("episode"), *run.lines("step")]
         volatile = ("t", "t_end", "start", "seed", "first", "actions", "rewards")
-        return env, rows, [{k: v for k, v in each.items() if k not in volatile} for each in lines]
+        return env, rows, [{k: v for k, v in line.items() if k not in volatile} for line in lines]
 
     fast, fast_rows, fast_lines = train(tmp_path / "fast")
     monkeypatch.setattr(

@@ -16,7 +16,7 @@ SEEDS = (1, 2, 3)
 
 
 def train(folder: Path, episodes: int, **config: Any) -> EvaluationResult:
-    """Evaluate a complete training run with presets only."""
+    """Train with presets only, and return the evaluation."""
     run = LearningRun(folder, {**config, "telemetry": {"steps": "off"}})
     learner = run.learner()
     while not learner.progress.is_complete:
@@ -28,15 +28,15 @@ def train(folder: Path, episodes: int, **config: Any) -> EvaluationResult:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("env_id", ["FrozenLake-v1", "FrozenLake8x8-v1"])
-def test_the_dry_lake_is_always_solved(tmp_path: Path, env_id: str, seed: int) -> None:
-    """All of 100 evaluation episodes, by a shortest path."""
+def test_frozen_lake_without_slippery_ice_is_solved(tmp_path: Path, env_id: str, seed: int) -> None:
+    """All of 100 evaluation episodes succeed on a shortest path."""
     result = train(tmp_path, 100, env_id=env_id, env_kwargs={"is_slippery": False}, seed=seed)
     assert result.success_rate == 1.0
     assert result.mean_length == (6 if env_id == "FrozenLake-v1" else 14)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_slippery_lake_is_solved_near_the_optimum(tmp_path: Path, seed: int) -> None:
+def test_slippery_frozen_lake_is_solved_near_the_optimum(tmp_path: Path, seed: int) -> None:
     """The optimal success rate is about 0.74."""
     result = train(tmp_path, 1000, env_id="FrozenLake-v1", seed=seed)
     assert result.success_rate >= 0.70
@@ -57,8 +57,8 @@ def test_taxi_reaches_a_mean_return_of_seven(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("algo", ["double_q_learning", "sarsa"])
 def test_the_other_methods_learn(tmp_path: Path, algo: str) -> None:
     """Each with the presets of the environment."""
-    dry = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}}
-    assert train(tmp_path / "dry", 20, algo=algo, **dry).success_rate == 1.0
+    lake = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}}
+    assert train(tmp_path / "lake", 20, algo=algo, **lake).success_rate == 1.0
     assert train(tmp_path / "taxi", 500, algo=algo, env_id="Taxi-v4").mean_return >= 7
 
 

@@ -11,16 +11,16 @@ from spade_bdi_rl_worker.learning.methods import METHODS, Method
 from spade_bdi_rl_worker.learning.schedules import EpsilonSchedule, learning_rate
 
 
-def method(name: str, *, initial: float = 0.0, rate: float = 0.5, states: int = 3) -> Method:
-    made = METHODS[name](n_actions=2, initial_value=initial, discount=0.9, rng=random.Random(1))
-    made.grow(states)
-    made.learning_rate, made.epsilon = rate, 0.0
-    return made
+def make_method(name: str, *, initial: float = 0.0, rate: float = 0.5, states: int = 3) -> Method:
+    method = METHODS[name](n_actions=2, initial_value=initial, discount=0.9, rng=random.Random(1))
+    method.grow(states)
+    method.learning_rate, method.epsilon = rate, 0.0
+    return method
 
 
 def test_q_learning_bootstraps_from_the_maximum_value() -> None:
-    """Half way to the reward and the discounted best value of the next state."""
-    learner = method("q_learning")
+    """The value moves half way to the reward plus the discounted maximum of the next state."""
+    learner = make_method("q_learning")
     learner.values.set_value(1, 1, 10.0)
     learner.values.set_value(1, 0, -5.0)
 
@@ -32,7 +32,7 @@ def test_q_learning_bootstraps_from_the_maximum_value() -> None:
 @pytest.mark.parametrize("name", list(METHODS))
 def test_a_terminal_state_has_no_value(name: str) -> None:
     """After a termination the value of the next state is ignored."""
-    learner = method(name, rate=1.0)
+    learner = make_method(name, rate=1.0)
     for table in learner.tables:
         table.set_value(2, 0, 100.0)
 
@@ -43,7 +43,7 @@ def test_a_terminal_state_has_no_value(name: str) -> None:
 
 def test_sarsa_bootstraps_from_the_action_it_takes_next() -> None:
     """With epsilon 1 the target uses the sampled action, not the maximum."""
-    learner = method("sarsa", rate=1.0)
+    learner = make_method("sarsa", rate=1.0)
     learner.epsilon = 1.0
     learner.values.load_rows([[0.0, 0.0], [10.0, -10.0], [0.0, 0.0]])
 
@@ -58,7 +58,7 @@ def test_sarsa_bootstraps_from_the_action_it_takes_next() -> None:
 
 
 def test_double_q_learning_has_less_maximization_bias() -> None:
-    """Of many actions with mean reward 0, some estimates are high: Q-learning uses the highest."""
+    """Some of many actions with mean reward 0 have high estimates; Q-learning uses the highest."""
 
     def value_of_start(name: str) -> float:
         rng = random.Random(5)
@@ -75,33 +75,33 @@ def test_double_q_learning_has_less_maximization_bias() -> None:
 
 
 def test_ties_between_greedy_actions_are_broken_at_random() -> None:
-    """A fixed choice would loop before anything is learned."""
-    learner = method("q_learning")
+    """With a fixed choice the agent would loop before it has learned anything."""
+    learner = make_method("q_learning")
     assert {learner.select_action(0) for _ in range(30)} == {0, 1}
     learner.values.set_value(0, 1, 0.1)
     assert {learner.select_action(0) for _ in range(30)} == {1}
 
 
 def test_cached_greedy_actions_match_the_values() -> None:
-    """After any sequence of updates."""
+    """They match after any sequence of updates."""
     values, rng = ActionValues(3, 0.5), random.Random(3)
     values.grow(4)
     for _ in range(2_000):
         values.set_value(rng.randrange(4), rng.randrange(3), rng.choice((-1.0, 0.0, 0.5, 1.0)))
         for state, row in enumerate(values.rows):
             greedy = values.greedy[state]
-            listed = [greedy] if isinstance(greedy, int) else list(greedy)
-            assert listed == [action for action, value in enumerate(row) if value == max(row)]
+            actions = [greedy] if isinstance(greedy, int) else list(greedy)
+            assert actions == [action for action, value in enumerate(row) if value == max(row)]
             assert values.max_values[state] == max(row)
 
 
 def test_random_actions_are_uniform() -> None:
-    """Also with a small epsilon."""
-    learner = method("q_learning")
+    """Actions are uniform with a small epsilon."""
+    learner = make_method("q_learning")
     learner.values.set_value(0, 1, 1.0)
     learner.epsilon = 0.2
-    share = [learner.select_action(0) for _ in range(20_000)].count(0) / 20_000
-    assert share == pytest.approx(0.1, abs=0.01)
+    fraction = [learner.select_action(0) for _ in range(20_000)].count(0) / 20_000
+    assert fraction == pytest.approx(0.1, abs=0.01)
 
 
 def test_schedules_from_start_to_end() -> None:

@@ -14,39 +14,39 @@ def two_generators() -> tuple[np.random.Generator, np.random.Generator]:
 
 def test_numbers_and_states_match_the_generator() -> None:
     """Over several blocks, including their boundaries."""
-    ahead, alone = two_generators()
-    stream = RandomStream(ahead)
+    streamed, reference = two_generators()
+    stream = RandomStream(streamed)
 
-    for at in range(2 * BLOCK + 5):
-        if at % 61 == 0 or at % BLOCK in (0, 1, BLOCK - 1):
-            assert stream.state() == query_state(alone)
-        assert stream.draw() == alone.random()
+    for index in range(2 * BLOCK + 5):
+        if index % 61 == 0 or index % BLOCK in (0, 1, BLOCK - 1):
+            assert stream.state() == query_state(reference)
+        assert stream.draw() == reference.random()
 
 
 def test_a_buffered_32_bit_half_is_kept() -> None:
     """32-bit integers leave a buffered half, which uniform numbers do not use."""
-    ahead, alone = two_generators()
-    for generator in (ahead, alone):
+    streamed, reference = two_generators()
+    for generator in (streamed, reference):
         generator.integers(0, 1 << 20, dtype=np.uint32)
-    stream = RandomStream(ahead)
+    stream = RandomStream(streamed)
 
-    assert stream.draw() == alone.random()
-    assert stream.state() == query_state(alone)
+    assert stream.draw() == reference.random()
+    assert stream.state() == query_state(reference)
 
 
 def test_sync_generator_moves_it_to_the_stream_position() -> None:
     """Others may then draw from it, and the stream continues after them."""
-    ahead, alone = two_generators()
-    stream = RandomStream(ahead)
-    assert [stream.draw() for _ in range(10)] == [alone.random() for _ in range(10)]
+    streamed, reference = two_generators()
+    stream = RandomStream(streamed)
+    assert [stream.draw() for _ in range(10)] == [reference.random() for _ in range(10)]
 
     stream.sync_generator()
     stream.sync_generator()
 
-    assert query_state(ahead) == query_state(alone)
-    assert ahead.normal() == alone.normal()
-    assert stream.state() == query_state(alone)
-    assert [stream.draw() for _ in range(BLOCK)] == [alone.random() for _ in range(BLOCK)]
+    assert query_state(streamed) == query_state(reference)
+    assert streamed.normal() == reference.normal()
+    assert stream.state() == query_state(reference)
+    assert [stream.draw() for _ in range(BLOCK)] == [reference.random() for _ in range(BLOCK)]
 
 
 def test_only_pcg64_is_supported() -> None:

@@ -91,7 +91,7 @@ UPDATE = BdiUpdate(
 
 @pytest.mark.parametrize("env_id", ["FrozenLake-v1", "Blackjack-v1"])
 def test_a_bdi_update_is_an_event_and_annotates_the_next_step(tmp_path: Path, env_id: str) -> None:
-    """If steps are recorded, replaying one shows the beliefs at that step."""
+    """If steps are recorded, a replay shows the beliefs at each step."""
     run = LearningRun(
         tmp_path, {"env_id": env_id, "max_episodes": 50, "telemetry": {"steps": "all"}}
     )
@@ -119,17 +119,17 @@ def test_a_bdi_update_is_an_event_and_annotates_the_next_step(tmp_path: Path, en
 
 
 def test_metrics_are_written_to_an_event_file(tmp_path: Path) -> None:
-    """In the protocol's folder, and announced as an artifact."""
+    """It is in the folder of the protocol, and there is an artifact line."""
     run = LearningRun(tmp_path, LAKE)
     sink = RunTelemetrySink(cast("Run", run))
     sink.report_metrics({"charts/success_rate": 0.5}, 300)
     sink.close()
     run.close()
 
-    (announced,) = run.lines("artifact")
-    assert announced["kind"] == "tensorboard"
-    assert announced["path"].startswith("runs/FrozenLake-v1__q_learning__1__")
-    (file,) = (tmp_path / announced["path"]).iterdir()
+    (artifact,) = run.lines("artifact")
+    assert artifact["kind"] == "tensorboard"
+    assert artifact["path"].startswith("runs/FrozenLake-v1__q_learning__1__")
+    (file,) = (tmp_path / artifact["path"]).iterdir()
     assert b"charts/success_rate" in file.read_bytes()
 
 

@@ -17,7 +17,7 @@ LAKE = {"env_id": "FrozenLake-v1", "env_kwargs": {"is_slippery": False}, "max_ep
 
 
 def test_a_partner_uses_shared_values(tmp_path: Path) -> None:
-    """After a round trip through JSON, as in a message."""
+    """The values are encoded as JSON and decoded, as in a message."""
     run = LearningRun(tmp_path, {**LAKE, "telemetry": {"steps": "columns"}})
     learner = run.learner()
     partner = learner.make_partner("second")
@@ -55,7 +55,7 @@ def test_values_are_weighted_by_visits(tmp_path: Path) -> None:
     ],
 )
 def test_values_of_another_environment_are_rejected(tmp_path: Path, shared: object) -> None:
-    """With an error, because a teammate can be any XMPP client."""
+    """An error is raised, because a teammate can be any XMPP client."""
     run = LearningRun(tmp_path, LAKE)
     learner = run.learner()
     with pytest.raises(WorkerError):

@@ -1,4 +1,4 @@
-"""The parameter `xmpp`, and whether a server answers: needs no package of the bundle."""
+"""The parameter `xmpp`, and the check of the server. Needs no package of the bundle."""
 
 import socket
 import threading
@@ -61,14 +61,14 @@ def test_invalid_addresses(given: str) -> None:
 
 
 def test_a_server_that_answers(listener: socket.socket) -> None:
-    """An XMPP server opens a stream in return."""
+    """An XMPP server answers with a stream."""
     answer = b"<?xml version='1.0'?><stream:stream from='x'><stream:features></stream:features>"
 
     require_server(answer_once(listener, answer))
 
 
 def test_no_server(listener: socket.socket) -> None:
-    """A server that does not run is reported at once."""
+    """A server that does not run is reported immediately."""
     host, port = listener.getsockname()
     listener.close()
 
@@ -93,14 +93,14 @@ def test_an_endless_answer_times_out(listener: socket.socket) -> None:
             while not stop.wait(0.01):
                 connection.sendall(b" ")
 
-    answering = threading.Thread(target=serve)
-    answering.start()
+    thread = threading.Thread(target=serve)
+    thread.start()
     try:
         with pytest.raises(WorkerError, match="does not open an XMPP stream"):
             require_server(Address("external", host, port, host), timeout_s=0.2)
     finally:
         stop.set()
-        answering.join()
+        thread.join()
 
 
 def test_an_unserved_domain(listener: socket.socket) -> None:

@@ -20,15 +20,15 @@ runpy.run_module("sweep_worker", run_name="__main__")
 """
 
 
-def test_it_describes_itself_with_the_standard_library_alone() -> None:
-    """Before its bundle is installed."""
+def test_describe_needs_only_the_standard_library() -> None:
+    """It works before the bundle is installed."""
     code = _DESCRIBE.format(
         worker=str(_ROOT / "workers/sweep_worker/src"), sdk=str(_ROOT / "worker_sdk/src")
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], check=True, stdout=subprocess.PIPE, timeout=60
     )
-    described = json.loads(done.stdout)
+    described = json.loads(result.stdout)
     assert (described["worker"], described["modes"]) == ("sweep_worker", ["sweep"])
     names = [parameter["name"] for parameter in described["algorithms"][0]["parameters"]]
     assert {"trials", "sampler", "pruner", "metric", "parallel", "seeds"} <= {*names}

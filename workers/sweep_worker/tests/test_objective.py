@@ -17,16 +17,16 @@ def params(**given: Any) -> dict[str, Any]:
     return {**DEFAULTS, **given}
 
 
-def curve(values: list[float], every: int = 0, **given: Any) -> ObjectiveCurve:
-    """One point every ten steps."""
-    made = ObjectiveCurve(params(**given), ReportSchedule(every, None))
+def make_curve(values: list[float], every: int = 0, **given: Any) -> ObjectiveCurve:
+    """Return a curve with one point every ten steps."""
+    curve = ObjectiveCurve(params(**given), ReportSchedule(every, None))
     for index, value in enumerate(values, 1):
-        made.add(index * 10, value)
-    return made
+        curve.add(index * 10, value)
+    return curve
 
 
 @pytest.mark.parametrize(
-    ("given", "worth"),
+    ("given", "expected"),
     [
         ({"summary": "last"}, 2.0),
         ({"summary": "mean"}, 3.0),
@@ -35,34 +35,34 @@ def curve(values: list[float], every: int = 0, **given: Any) -> ObjectiveCurve:
         ({"summary": "best", "direction": "minimize"}, 1.0),
     ],
 )
-def test_summaries(given: dict[str, Any], worth: float) -> None:
+def test_summaries(given: dict[str, Any], expected: float) -> None:
     """Of all points, of the last ones, or of the best one in the direction of the sweep."""
-    assert curve([1.0, 4.0, 5.0, 2.0], **given).value == worth
+    assert make_curve([1.0, 4.0, 5.0, 2.0], **given).value == expected
 
 
 def test_no_points_and_nan_are_not_values() -> None:
-    """Neither counts as a good trial."""
-    assert curve([]).value is None
-    assert math.isnan(curve([1.0, math.nan], summary="mean").value or 0.0)
-    assert curve([math.nan, 1.0], summary="best").value == 1.0
-    assert curve([2.0, math.nan, 1.0], summary="best", direction="minimize").value == 1.0
+    """A curve without points has no value, and NaN is not the best value."""
+    assert make_curve([]).value is None
+    assert math.isnan(make_curve([1.0, math.nan], summary="mean").value or 0.0)
+    assert make_curve([math.nan, 1.0], summary="best").value == 1.0
+    assert make_curve([2.0, math.nan, 1.0], summary="best", direction="minimize").value == 1.0
 
 
 def test_reported_steps_are_the_same_for_every_trial() -> None:
-    """At the same steps for any number of points, once they are complete."""
+    """They do not depend on the number of points, and are reported once they are complete."""
     dense = ObjectiveCurve(params(summary="last"), ReportSchedule(25, 100))
     for step in (5, 25, 25, 26, 60, 101):
         dense.add(step, float(step))
     assert dense.reports == {25: 25.0, 50: 26.0, 75: 60.0, 100: 60.0}
-    sparse = curve([1.0, 2.0, 3.0], every=25, summary="last")
+    sparse = make_curve([1.0, 2.0, 3.0], every=25, summary="last")
     assert sparse.reports == {25: 2.0}
 
 
 def test_without_steps_points_are_counted() -> None:
-    """All of them first, then fewer, so that long runs stay cheap."""
-    seen = curve([1.0] * 1000).reports
-    assert list(seen)[:22] == [*range(1, 21), 21, 22]
-    assert [place for place in seen if place > 95] == [
+    """All points are reported at first, then fewer."""
+    reports = make_curve([1.0] * 1000).reports
+    assert list(reports)[:22] == [*range(1, 21), 21, 22]
+    assert [point for point in reports if point > 95] == [
         *range(96, 100),
         *range(100, 1000, 10),
         1000,

@@ -25,7 +25,7 @@ CHECKPOINT_REQUESTED = "W202"
 
 
 def echo(run: Run) -> int:
-    """Run to the end; returns the requested exit code."""
+    """Emit all steps; returns the requested exit code."""
     return Echo(run).run_all()
 
 
@@ -151,12 +151,12 @@ class RateLimiter:
     def __init__(self, rate: float) -> None:
         self._rate = rate
         self._allowed = 0.0
-        self._since = time.monotonic()
+        self._updated_at = time.monotonic()
 
     def restart(self) -> None:
         """Ignore the time that has passed, for example during a pause."""
         self._allowed = 0.0
-        self._since = time.monotonic()
+        self._updated_at = time.monotonic()
 
     def wait(self, run: Run) -> None:
         """Wait for the next step, or until a stop is requested."""
@@ -165,6 +165,6 @@ class RateLimiter:
         while self._allowed < 1.0 and not run.should_stop:
             run.wait(max(BURST_SECONDS, (1.0 - self._allowed) / self._rate))
             now = time.monotonic()
-            self._allowed += (now - self._since) * self._rate
-            self._since = now
+            self._allowed += (now - self._updated_at) * self._rate
+            self._updated_at = now
         self._allowed -= 1.0

@@ -1,4 +1,4 @@
-"""Misbehaviour: faults of real workers, on request."""
+"""Misbehaviour: simulates faults of real workers on request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Misbehaviour:
             signal.signal(signal.SIGTERM, lambda *_: None)
             self._run.on("stop", lambda _: None)
         if self._fork:
-            pids = [self._leave_behind(index) for index in range(self._fork)]
+            pids = [self._start_stray(index) for index in range(self._fork)]
             self._run.emitter.log(
                 "info", CHILDREN_LEFT, f"{len(pids)} processes were left behind.", pids=pids
             )
@@ -72,7 +72,7 @@ class Misbehaviour:
         while not self._run.wait(3600):
             pass
 
-    def _leave_behind(self, index: int) -> int:
+    def _start_stray(self, index: int) -> int:
         """Start a child, or for odd indices an orphan in its own session; returns the pid."""
         if index % 2 == 0:
             child = subprocess.Popen(

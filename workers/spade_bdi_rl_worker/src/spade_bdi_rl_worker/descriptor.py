@@ -20,7 +20,7 @@ _LEARNING = (
     ),
     Parameter(
         "learning_rate_end", "float", None, min=0.0, max=1.0, group="Learning",
-        help="Learning rate at the end, reached linearly. Small values average out random"
+        help="Learning rate at the end, reached linearly. Small values average over random"
         f" transitions. {_UNSET}",
         search=(0.001, 0.5), log=True,
     ),
@@ -104,7 +104,7 @@ _AGENT = (
 _OUTPUT = (
     Parameter(
         "steps_per_second", "float", 0.0, min=0.0, max=1e9, unit="steps/s", group="Output",
-        help="Maximum speed, for watching the agent learn. 0: unlimited.",
+        help="Maximum speed, to watch the agent learn. 0: unlimited.",
     ),
     Parameter(
         "metrics_every", "int", 0, min=0, max=10_000_000, unit="episodes", group="Output",
@@ -159,7 +159,7 @@ def describe() -> Descriptor:
             _make_algorithm(
                 "sarsa",
                 "BDI SARSA",
-                "On-policy TD control: accounts for exploration, so it keeps a safe distance.",
+                "On-policy TD control: bootstraps from the action that is taken next.",
             ),
         ),
         environments=Environments(families=("toy-text", "minigrid")),

@@ -25,7 +25,7 @@ _MINIGRID_PREFIXES = ("MiniGrid", "BabyAI")
 def check_run(config: RunConfig) -> RunConfig:
     """Return the run configuration with all presets applied.
 
-    Raises `WorkerError` for an environment that cannot be made or has no tabular states, a
+    Raises `WorkerError` for an environment that cannot be created or has no tabular states, a
     checkpoint of another environment, invalid plans, and an XMPP server that does not answer.
     """
     checkpoint_path = os.environ.get(CHECKPOINT_VARIABLE)

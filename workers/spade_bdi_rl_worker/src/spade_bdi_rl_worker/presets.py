@@ -22,14 +22,14 @@ DEFAULT: Values = {
 }
 """For environments without a preset."""
 
-_DRY_LAKE: Values = {
+_NOT_SLIPPERY_LAKE: Values = {
     "episodes": 2_000,
     "learning_rate": 0.8,
     "learning_rate_end": 0.8,
     "epsilon_fraction": 0.5,
 }
-_CUSTOM_DRY_LAKE: Values = {
-    **_DRY_LAKE,
+_CUSTOM_NOT_SLIPPERY_LAKE: Values = {
+    **_NOT_SLIPPERY_LAKE,
     "episodes": 3_000,
     # Random actions do not find the goal of a large map; optimistic initial values do.
     "initial_value": 1.0,
@@ -118,4 +118,4 @@ def _lake_preset(name: str, env_kwargs: Values) -> Values:
     map_name = None if env_kwargs.get("desc") else env_kwargs.get("map_name", default_map)
     if env_kwargs.get("is_slippery", True):
         return _SLIPPERY_LAKE if map_name == "4x4" else _LARGE_SLIPPERY_LAKE
-    return _DRY_LAKE if map_name in ("4x4", "8x8") else _CUSTOM_DRY_LAKE
+    return _NOT_SLIPPERY_LAKE if map_name in ("4x4", "8x8") else _CUSTOM_NOT_SLIPPERY_LAKE

@@ -19,7 +19,7 @@ ALONE, COACH, PAIR = "alone", "coach", "pair"
 MAX_WARM_EPSILON = 0.1
 _POINTS_PER_CURVE = 500
 _ASSUMED_EPISODE_STEPS = 20
-"""Estimates the number of episodes of a run that is limited by its steps alone."""
+"""Used to estimate the number of episodes of a run that is limited only by its steps."""
 _DEFAULT_AGENT_NAME = "learner"
 
 
@@ -42,7 +42,7 @@ class LearningSettings:
     max_episode_steps: int = 0
     """Truncate episodes after this many steps; 0: the environment's own limit."""
     steps_per_second: float = 0.0
-    """Maximum speed, for watching; 0: unlimited."""
+    """Maximum speed; 0: unlimited."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ReportingSettings:
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """How the BDI agents are set up. Used by `agent.run_agents`."""
+    """Settings of the BDI agents, for `agent.run_agents`."""
 
     asl: str = ""
     """Path of the AgentSpeak file; empty: the plans bundled with the worker."""
@@ -79,7 +79,7 @@ class AgentSettings:
 
 
 def apply_presets(config: RunConfig, *, is_warm_start: bool = False) -> RunConfig:
-    """Return the run configuration with unset parameters filled in; set ones stay.
+    """Return the run configuration with presets for unset parameters.
 
     `is_warm_start`: training starts from the table of a checkpoint.
     """
@@ -88,7 +88,7 @@ def apply_presets(config: RunConfig, *, is_warm_start: bool = False) -> RunConfi
         name: preset.get(name) if value is None else value for name, value in config.params.items()
     }
     if is_warm_start and config.params.get("epsilon_start") is None:
-        # Mostly random actions would waste the loaded table; a few still find what it lacks.
+        # Mostly random actions would not use the loaded table; a few still improve it.
         max_epsilon = max(params["epsilon_end"], MAX_WARM_EPSILON)
         params["epsilon_start"] = min(params["epsilon_start"], max_epsilon)
     if params.get("learning_rate_end") is None:

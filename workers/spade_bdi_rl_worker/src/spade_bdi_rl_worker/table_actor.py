@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def play_table(run: Run) -> None:
-    """Raises `WorkerError` without a checkpoint, or if it belongs to another environment."""
+    """Play the run's checkpoint. Raises `WorkerError` if it is missing or does not match."""
     if run.checkpoint is None:
         raise WorkerError(
-            "No checkpoint was given to play with.",
+            "The run has no checkpoint to play.",
             remedy="Choose one of `mosaic checkpoints list`, or train one first.",
         )
     checkpoint, config = read_table_file(run.checkpoint), run.config
@@ -56,11 +56,11 @@ class TableActor:
         self._values = ActionValues(int(env.action_space.n), 0.0)
         self._values.load_rows(checkpoint.tables[0])
         self._visits = checkpoint.tries
-        self._rng = random.Random(seed)  # noqa: S311 - no secret
+        self._rng = random.Random(seed)  # noqa: S311 - not used for security
         if isinstance(self._encoding, HashedStates):
             self._encoding.load_names(checkpoint.names or [])
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of all actors
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - the interface
         state = self._state_index(observation)
         if state is None:
             action = self._rng.randrange(self._values.n_actions)

@@ -1,4 +1,4 @@
-"""A learner that only counts, and a sink that keeps everything: for tests of agents."""
+"""A learner that only counts, and a sink that stores everything, for tests of agents."""
 
 from __future__ import annotations
 
@@ -74,15 +74,15 @@ class CountingLearner:
         self.partner = CountingLearner(self.total, name)
         return self.partner
 
-    def save(self, why: str) -> None:
-        self.saved.append(why)
+    def save(self, reason: str) -> None:
+        self.saved.append(reason)
 
     def close(self) -> None:
         pass
 
 
 class ListSink:
-    """A `TelemetrySink` that keeps everything."""
+    """A `TelemetrySink` that stores everything."""
 
     def __init__(self) -> None:
         self.updates: list[BdiUpdate] = []
@@ -109,7 +109,7 @@ class ListSink:
 
 
 class Control:
-    """The parts of a run that agents use: stop and pause."""
+    """The members of a run that agents use: stop and pause."""
 
     id = "01TEST"
 

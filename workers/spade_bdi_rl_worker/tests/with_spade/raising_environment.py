@@ -1,4 +1,4 @@
-"""An environment that breaks after a while, for `env_id` raising_environment:Breaking-v0."""
+"""An environment that raises in a late step, for `env_id` raising_environment:Breaking-v0."""
 
 from __future__ import annotations
 

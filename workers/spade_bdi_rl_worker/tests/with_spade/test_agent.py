@@ -18,7 +18,7 @@ def _depth(intention: IntentionState) -> int:
     return intention.depth
 
 
-class DecidingTest(unittest.TestCase):
+class DecisionTest(unittest.TestCase):
     def test_trains_the_requested_episodes(self) -> None:
         """The goal !train(N) ends after N episodes, with a reason."""
         learner = CountingLearner(100)
@@ -56,7 +56,7 @@ class DecidingTest(unittest.TestCase):
         self.assertIn("examine", sink.plans())
         self.assertIn("evaluated(7, 1, 1)", sink.beliefs())
 
-    def test_batches_depend_on_the_run_alone(self) -> None:
+    def test_batches_depend_only_on_the_run(self) -> None:
         """Equal runs have equal batches: plans decide at the same episodes."""
         first, second = CountingLearner(1000), CountingLearner(1000)
         run_team(first)
@@ -66,7 +66,7 @@ class DecidingTest(unittest.TestCase):
         self.assertEqual(first.batches[0], 5)
 
 
-class ObservingTest(unittest.TestCase):
+class ReportingTest(unittest.TestCase):
     def test_reports_beliefs_goals_and_intentions(self) -> None:
         """The first update has all beliefs, the goal, and the current plan."""
         first = run_team(CountingLearner(50), batch_episodes=50).updates[0]
@@ -79,27 +79,28 @@ class ObservingTest(unittest.TestCase):
     def test_reports_the_depth_of_an_intention(self) -> None:
         """A subgoal makes the stack of its intention deeper."""
         learner = CountingLearner(20)
-        learner.seconds_per_episode = 0.02  # changes are merged when they come too fast to follow
+        learner.seconds_per_episode = 0.02  # faster changes would be merged into one report
 
-        changes = run_team(
+        updates = run_team(
             learner, batch_episodes=10, evaluate_every=10, evaluation_episodes=10
         ).updates
 
-        deepest = max((each for change in changes for each in change.intentions), key=_depth)
+        intentions = (intention for update in updates for intention in update.intentions)
+        deepest = max(intentions, key=_depth)
         self.assertEqual(
             (deepest.goal, deepest.plan, deepest.depth), ("train(20)", "examine_now", 2)
         )
-        self.assertEqual(changes[-1].goals, ())
+        self.assertEqual(updates[-1].goals, ())
 
     def test_reports_removed_beliefs(self) -> None:
-        """So that the current beliefs can be reconstructed."""
+        """The current beliefs can be reconstructed from all updates."""
         sink = run_team(CountingLearner(50), batch_episodes=25)
 
         self.assertIn("episodes(50)", sink.beliefs())
         self.assertNotIn("episodes(0)", sink.beliefs())
 
-    def test_is_confident_as_it_succeeds(self) -> None:
-        """Confidence follows the success rate, measured by the goal."""
+    def test_confidence_is_the_success_rate_relative_to_the_goal(self) -> None:
+        """It is 1 when the success rate is at least the goal."""
         sink = run_team(CountingLearner(50), batch_episodes=25, goal_success_rate=0.5)
 
         self.assertEqual(sink.updates[-1].confidence, 1.0)
@@ -132,16 +133,16 @@ class ControlTest(unittest.TestCase):
         thread.start()
         self.assertTrue(control.paused.wait(TIMEOUT_S))
 
-        control.request_stop("asked")
+        control.request_stop("requested by the test")
         thread.join(TIMEOUT_S)
 
         self.assertFalse(thread.is_alive())
 
     def test_plans_that_loop(self) -> None:
-        """Plans that never learn can be paused and stopped like all others."""
+        """Plans that never learn can be paused and stopped like any others."""
         control = Control()
         with tempfile.TemporaryDirectory() as folder:
-            plans = Path(folder, "circles.asl")
+            plans = Path(folder, "loop.asl")
             plans.write_text("+!train(N) <- !!train(N).")
             thread = threading.Thread(
                 target=run_team, args=(CountingLearner(10), control), kwargs={"asl": str(plans)}
@@ -151,12 +152,12 @@ class ControlTest(unittest.TestCase):
             self.assertTrue(control.paused.wait(TIMEOUT_S))
             control.resume()
 
-            control.request_stop("asked")
+            control.request_stop("requested by the test")
             thread.join(TIMEOUT_S)
 
         self.assertFalse(thread.is_alive())
 
-    def test_leaves_no_thread(self) -> None:
+    def test_all_threads_end(self) -> None:
         """At the end, only the calling thread is left."""
         run_team(CountingLearner(20))
 

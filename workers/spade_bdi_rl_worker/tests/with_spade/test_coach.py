@@ -1,4 +1,4 @@
-"""A coach whose learner cannot learn more ends the lessons instead of repeating them."""
+"""A coach ends the lessons when its learner has no episodes or steps left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spade_bdi_rl_worker.learning.learner import LearningProgress
 
 
-class UnluckyLearner(CountingLearner):
+class UnsuccessfulLearner(CountingLearner):
     """Never succeeds."""
 
     @property
@@ -20,7 +20,7 @@ class UnluckyLearner(CountingLearner):
         return 0.1
 
 
-class LimitedByStepsLearner(UnluckyLearner):
+class LimitedByStepsLearner(UnsuccessfulLearner):
     """Its run is limited by steps; the number of episodes is known only at the end."""
 
     @property
@@ -28,7 +28,7 @@ class LimitedByStepsLearner(UnluckyLearner):
         return replace(super().progress, total_episodes=None, total_steps=self.total * 8)
 
 
-class LearnerOfOneEndlessEpisode(LimitedByStepsLearner):
+class UnfinishedEpisodeLearner(LimitedByStepsLearner):
     """Its steps are used up before an episode ends."""
 
     has_finished = False
@@ -38,7 +38,7 @@ class LearnerOfOneEndlessEpisode(LimitedByStepsLearner):
         steps = self.total * 8 if self.has_finished else 0
         return replace(super().progress, episodes=0, steps=steps)
 
-    def learn(self, episodes: int, should_continue: object) -> LearningProgress:  # noqa: ARG002 - as others have it
+    def learn(self, episodes: int, should_continue: object) -> LearningProgress:  # noqa: ARG002 - the interface
         self.has_finished = True
         return self.progress
 
@@ -59,11 +59,11 @@ class CoachTest(unittest.TestCase):
 
     def test_fewer_episodes_than_lessons(self) -> None:
         """A run of seven episodes does not have ten lessons."""
-        self.assert_lessons_end(UnluckyLearner(7), stop_when_reached=True)
+        self.assert_lessons_end(UnsuccessfulLearner(7), stop_when_reached=True)
 
     def test_no_episode_has_finished(self) -> None:
-        """A learner without a finished episode reports, too."""
-        self.assert_lessons_end(LearnerOfOneEndlessEpisode(40), stop_when_reached=False)
+        """A learner without a finished episode reports to the coach."""
+        self.assert_lessons_end(UnfinishedEpisodeLearner(40), stop_when_reached=False)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A dry run of user plans finds what would end the run."""
+"""A dry run of user plans reports errors that would end the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spade_bdi_rl_worker.descriptor import describe
 from spade_bdi_rl_worker.dry_run import check_run
 
 
-class PlansInADryRunTest(unittest.TestCase):
+class PlanDryRunTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -34,7 +34,7 @@ class PlansInADryRunTest(unittest.TestCase):
         self.assertIsNone(raised.exception.__cause__)
         return raised.exception
 
-    def test_the_plans_that_come_with_the_worker(self) -> None:
+    def test_bundled_plans(self) -> None:
         """By name, for each team."""
         runs: list[tuple[str, dict[str, Any]]] = [
             ("learner", {}),
@@ -57,7 +57,7 @@ class PlansInADryRunTest(unittest.TestCase):
         self.assertIn("line 2: no such action '.lern/1'", error.message)
 
     def test_mistyped_condition(self) -> None:
-        """The first goal is adopted, and nothing is learned."""
+        """The first goal is added, but nothing is learned."""
         error = self.error_of("\n+!train(N) : bach(B) <- .learn(B); !!train(N).")
 
         self.assertIn("!train(20000)", error.message)
@@ -69,8 +69,8 @@ class PlansInADryRunTest(unittest.TestCase):
 
         self.assertIn("`+!reach_goal`", error.remedy)
 
-    def test_goals_of_a_team_come_later(self) -> None:
-        """From a teammate."""
+    def test_goals_of_a_team_are_not_checked(self) -> None:
+        """They come from a teammate later."""
         self.check_run("+!train(N) : lesson(B) <- .learn(B).", team="coach")
 
 

@@ -1,4 +1,4 @@
-"""The embedded server: loopback only, for the agents of the run, and removed without a trace."""
+"""The embedded server: on loopback, for the agents of the run, without leftover files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spade_bdi_rl_worker.messaging.stub_imports import import_spade
 
 import_spade()
 
-from spade.xmpp_client import XMPPClient  # noqa: E402 - SPADE is imported our way first
+from spade.xmpp_client import XMPPClient  # noqa: E402 - after `import_spade`
 
 from mosaic_worker.errors import WorkerError  # noqa: E402
 from spade_bdi_rl_worker.agent import run_agents, runner  # noqa: E402
@@ -34,20 +34,20 @@ _LISTENING = "0A"
 
 
 def listening_addresses() -> set[tuple[str, int]]:
-    """Of this process, from the kernel's table."""
+    """Return the addresses on which this process listens, from the kernel's table."""
     own = {_socket(link) for link in Path("/proc/self/fd").iterdir()}
-    found = set()
+    addresses = set()
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
             columns = line.split()
             if columns[3] == _LISTENING and columns[9] in own:
                 host, port = columns[1].split(":")
-                found.add((host, int(port, 16)))
-    return found
+                addresses.add((host, int(port, 16)))
+    return addresses
 
 
 def _socket(link: Path) -> str:
-    """The inode of the socket behind a descriptor."""
+    """Return the inode of the socket of a descriptor."""
     try:
         return str(link.readlink()).removeprefix("socket:[").rstrip("]")
     except OSError:
@@ -67,24 +67,24 @@ def with_server(use: Callable[[EmbeddedServer, Any], Coroutine[Any, Any, None]])
 
 
 async def first_event(client: XMPPClient, address: Any, *names: str) -> str:
-    """The first of these events for a client that connects."""
-    came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    """Return the first of these events for a client that connects."""
+    event: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-    def note(name: str) -> Any:
-        return lambda _: None if came.done() else came.set_result(name)
+    def handler(name: str) -> Any:
+        return lambda _: None if event.done() else event.set_result(name)
 
     for name in names:
-        client.add_event_handler(name, note(name))
+        client.add_event_handler(name, handler(name))
     client.connect(host=address.host, port=address.port)
     try:
-        return await came
+        return await event
     finally:
         client.abort()
         client.cancel_connection_attempt()
 
 
 class EmbeddedServerTest(unittest.TestCase):
-    def test_listens_on_loopback_alone(self) -> None:
+    def test_listens_only_on_loopback(self) -> None:
         """One socket on 127.0.0.1: no other interface, no admin page, no server-to-server port."""
 
         async def use(_: EmbeddedServer, address: Any) -> None:
@@ -93,7 +93,7 @@ class EmbeddedServerTest(unittest.TestCase):
         with_server(use)
         self.assertEqual(listening_addresses(), set())
 
-    def test_sends_little_before_login(self) -> None:
+    def test_limits_data_before_login(self) -> None:
         """A client without an account cannot make the server buffer an endless element."""
 
         async def use(server: EmbeddedServer, address: Any) -> None:
@@ -106,7 +106,7 @@ class EmbeddedServerTest(unittest.TestCase):
                     writer.write(b"x" * 65536)
                     sent += 65536
                     await writer.drain()
-            self.assertLess(sent, 20 << 20)  # what the kernel buffers
+            self.assertLess(sent, 20 << 20)  # buffered by the kernel
             writer.close()
             await server.add_account("anna", "secret")
             client = XMPPClient("anna@localhost", "secret", False, False)
@@ -140,7 +140,7 @@ class EmbeddedServerTest(unittest.TestCase):
 
         with_server(use)
 
-    def test_leaves_signals_and_processes_alone(self) -> None:
+    def test_changes_no_signal_handler_and_starts_no_process(self) -> None:
         """Signals reach the run as before, and there is no child process."""
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGABRT)
         before = [signal.getsignal(number) for number in numbers]
@@ -156,9 +156,9 @@ class EmbeddedServerTest(unittest.TestCase):
         with_server(use)
         self.assertEqual([signal.getsignal(number) for number in numbers], before)
 
-    def test_writes_nothing_beside_its_code(self) -> None:
+    def test_writes_no_files(self) -> None:
         """No key, certificate or database in the packages or the working directory."""
-        import pyjabber  # noqa: PLC0415 - found, not started
+        import pyjabber  # noqa: PLC0415 - only for its path
 
         folder = Path(str(pyjabber.__file__)).parent
         keys = sorted(folder.rglob("*.pem"))
@@ -187,16 +187,16 @@ class EmbeddedServerTest(unittest.TestCase):
 
     def test_two_at_once(self) -> None:
         """Servers use free ports, so they do not conflict."""
-        with socket.create_server(("127.0.0.1", 0)) as taken:
+        with socket.create_server(("127.0.0.1", 0)) as other:
 
             async def use(_: EmbeddedServer, address: Any) -> None:
-                self.assertNotEqual(address.port, taken.getsockname()[1])
+                self.assertNotEqual(address.port, other.getsockname()[1])
 
             with_server(use)
 
 
-class DyingServerTest(unittest.TestCase):
-    def test_the_server_stops_in_the_middle(self) -> None:
+class LostServerTest(unittest.TestCase):
+    def test_the_server_stops_during_the_run(self) -> None:
         """The run fails with a remedy, saves a checkpoint, and leaves no threads."""
         learner, sink = CountingLearner(10**9), ListSink()
         servers: list[EmbeddedServer] = []
@@ -207,15 +207,15 @@ class DyingServerTest(unittest.TestCase):
             return await start(server)
 
         self.addCleanup(setattr, EmbeddedServer, "start", start)
-        setattr(EmbeddedServer, "start", capture_server)  # noqa: B010 - mypy would mind
+        setattr(EmbeddedServer, "start", capture_server)  # noqa: B010 - for mypy
         learn = learner.learn
 
-        def learn_then_lose(episodes: int, should_continue: Any) -> Any:
+        def learn_then_stop_server(episodes: int, should_continue: Any) -> Any:
             if len(learner.batches) == 3:
                 loop.call_soon_threadsafe(lambda: asyncio.ensure_future(servers[0].stop()))
             return learn(episodes, should_continue)
 
-        setattr(learner, "learn", learn_then_lose)  # noqa: B010
+        setattr(learner, "learn", learn_then_stop_server)  # noqa: B010
         loop: Any = None
         run_team = runner._run_team
 

@@ -1,4 +1,4 @@
-"""User plans that cannot be used: each error has the place and a remedy."""
+"""User plans that cannot be used: each error has the location and a remedy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spade_bdi_rl_worker.messaging.stub_imports import import_spade
 
 import_spade()
 
-from mosaic_worker.errors import WorkerError  # noqa: E402 - SPADE is imported our way first
+from mosaic_worker.errors import WorkerError  # noqa: E402 - after `import_spade`
 from spade_bdi_rl_worker.agent import deliberation, run_agents  # noqa: E402
 from spade_bdi_rl_worker.settings import AgentSettings  # noqa: E402
 
 
-class StopsAtWarning(ListSink):
+class StoppingSink(ListSink):
     """Stops the run at its first warning."""
 
     control: Control
@@ -28,10 +28,10 @@ class StopsAtWarning(ListSink):
     def log(self, level: str, code: str, message: str, **fields: Any) -> None:
         super().log(level, code, message, **fields)
         if level == "warning":
-            self.control.request_stop("that is enough")
+            self.control.request_stop("requested by the test")
 
 
-class PlansThatFailTest(unittest.TestCase):
+class PlanFailuresTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -39,7 +39,7 @@ class PlansThatFailTest(unittest.TestCase):
         self.learner = CountingLearner(40)
 
     def error_of(self, plans: str) -> WorkerError:
-        """The error of a run with these plans."""
+        """Return the error of a run with these plans."""
         self.file.write_text(textwrap.dedent(plans))
         with self.assertRaises(WorkerError) as raised:
             run_team(self.learner, asl=str(self.file))
@@ -48,7 +48,7 @@ class PlansThatFailTest(unittest.TestCase):
 
     def test_own_plans_are_used(self) -> None:
         """A user's file replaces the built-in plans."""
-        self.file.write_text('@mine\n+!train(N) <- .learn(7); .done("my way").')
+        self.file.write_text('@mine\n+!train(N) <- .learn(7); .done("done").')
 
         sink = run_team(self.learner, asl=str(self.file))
 
@@ -80,7 +80,7 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("own.asl", raised.exception.message)
         self.assertIn("learner", raised.exception.remedy)
 
-    def test_not_a_text(self) -> None:
+    def test_not_utf8(self) -> None:
         """A file that is not UTF-8 is rejected."""
         self.file.write_bytes(b"\xff\xfe")
         with self.assertRaises(WorkerError) as raised:
@@ -122,20 +122,20 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("`evaluation(A, B) | complete` does not hold.", error.message)
         self.assertIn("it has 2 arguments and the belief evaluation has 1.", error.message)
 
-    def test_condition_that_acts(self) -> None:
+    def test_action_in_a_condition(self) -> None:
         """An action in a context is not run again for the error message."""
         error = self.error_of("+!train(N) : .learn(3) & N > 1000 <- .learn(5).")
 
         self.assertIn("line 1 (+!train/1): its context does not hold.", error.message)
 
-    def test_no_plan_at_all(self) -> None:
+    def test_no_plan_for_the_goal(self) -> None:
         """The remedy names the file."""
         error = self.error_of("+!run(N) <- .learn(N).")
 
         self.assertIn("`+!train`", error.remedy)
         self.assertIn("own.asl", error.remedy)
 
-    def test_no_plan_for_a_goal_within(self) -> None:
+    def test_no_plan_for_a_subgoal(self) -> None:
         """The error has the line that adds the goal."""
         error = self.error_of("+!train(N)\n   <- .learn(5);\n      !celebrate(N).")
 
@@ -176,7 +176,7 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("line 2: the plan failed: expected plan trigger", error.message)
 
     def test_context_that_cannot_be_evaluated(self) -> None:
-        """The remedy names the plans whose context it can be."""
+        """The remedy names the plans that may have the context."""
         error = self.error_of("@sharing\n+!train(N) : 10 / (N - N) > 1 <- .learn(5).")
 
         self.assertIn("`+!train/1` cannot be evaluated: float division by zero", error.message)
@@ -195,42 +195,44 @@ class PlansThatFailTest(unittest.TestCase):
         self.assertIn("levels deep, the last by again", error.message)
         self.assertIn("!!goal", error.remedy)
 
-    def test_more_and_more_intentions(self) -> None:
-        """So do intentions that multiply."""
+    def test_multiplying_intentions(self) -> None:
+        """Intentions that multiply are stopped before they fill the memory."""
         error = self.error_of("@twice\n+!train(N) <- !!train(N); !!train(N).")
 
         self.assertIn("intentions are active at once: twice", error.message)
 
     def test_busy_plans(self) -> None:
         """A warning is logged while they run, and a stop still ends them."""
-        self.file.write_text("@round_and_round\n+!train(N) <- !!train(N).")
+        self.file.write_text("@endless\n+!train(N) <- !!train(N).")
         patch = mock.patch.object(deliberation, "_BUSY_WARNING_S", 0.2)
         patch.start()
         self.addCleanup(patch.stop)
-        control, sink = Control(), StopsAtWarning()
+        control, sink = Control(), StoppingSink()
         sink.control = control
 
         run_agents(self.learner, AgentSettings(asl=str(self.file)), sink, control)  # type: ignore[arg-type]
 
-        self.assertIn("round_and_round", dict(sink.messages)["W296"])
-        self.assertIn("round_and_round", sink.plans())
+        self.assertIn("endless", dict(sink.messages)["W296"])
+        self.assertIn("endless", sink.plans())
 
     def test_exception_in_an_action(self) -> None:
         """The error has the line of the action, and keeps the traceback."""
-        self.learner.error = ZeroDivisionError("by nothing")
+        self.learner.error = ZeroDivisionError("division by zero")
 
         error = self.error_of("+!train(N)\n   <- .learn(5).")
 
-        self.assertIn("line 2: an action failed: ZeroDivisionError: by nothing", error.message)
+        self.assertIn(
+            "line 2: an action failed: ZeroDivisionError: division by zero", error.message
+        )
         self.assertIsInstance(error.__cause__, ZeroDivisionError)
 
     def test_worker_error_in_an_action(self) -> None:
         """A `WorkerError` is passed on unchanged."""
-        self.learner.error = WorkerError("The lake is dry.", remedy="Fill it.")
+        self.learner.error = WorkerError("A message.", remedy="A remedy.")
 
         error = self.error_of("+!train(N)\n   <- .learn(5).")
 
-        self.assertEqual((error.message, error.remedy), ("The lake is dry.", "Fill it."))
+        self.assertEqual((error.message, error.remedy), ("A message.", "A remedy."))
 
     def test_plans_without_done(self) -> None:
         """A single agent without intentions is done."""
@@ -243,7 +245,7 @@ class PlansThatFailTest(unittest.TestCase):
         )
 
     def test_warnings_are_logged(self) -> None:
-        """About a plan that has no effect."""
+        """A plan that has no effect causes a warning."""
         self.file.write_text('+!train(N) <- .done("ok").\n-!train(N) <- .learn(5).')
 
         sink = run_team(self.learner, asl=str(self.file))

@@ -1,4 +1,4 @@
-"""A real Prosody as external server, with the configuration of the user guide."""
+"""Prosody as an external server, with the configuration of the user guide."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProsodyTest(WorkerRuns):
     def prosody(
         self, *accounts: str, registers: bool = False, encrypts: bool = True
     ) -> subprocess.Popen[str]:
-        """Listens at `self.address`; each account has the password `secret`."""
+        """Start Prosody at `self.address`; each account has the password `secret`."""
         home = self.folder / "prosody"
         (home / "data").mkdir(parents=True)
         (home / "localhost.pem").write_bytes(self_signed_pem(_DOMAIN))
@@ -79,7 +79,7 @@ class ProsodyTest(WorkerRuns):
         self.addCleanup(patch.stop)
 
     def accounts(self) -> list[str]:
-        """The accounts of the server, by the names of their files."""
+        """Return the accounts of the server, from the names of their files."""
         folder = self.folder / "prosody" / "data" / _DOMAIN / "accounts"
         return sorted(path.stem for path in Path(folder).glob("*.dat"))
 
@@ -105,8 +105,8 @@ class ProsodyTest(WorkerRuns):
         worker = self.worker(max_episodes=300, params={"team": "pair", "xmpp": self.address})
 
         self.assertEqual(worker.wait(), 0, worker.log.read_text()[-2000:])
-        beliefs = [each for line in worker.events("bdi") for each in line.get("added", ())]
-        self.assertTrue([each for each in beliefs if each.startswith("taken_over(")])
+        beliefs = [belief for line in worker.events("bdi") for belief in line.get("added", ())]
+        self.assertTrue([belief for belief in beliefs if belief.startswith("taken_over(")])
         self.assertEqual(self.accounts(), [])
 
     def test_without_encryption(self) -> None:
@@ -126,7 +126,7 @@ class ProsodyTest(WorkerRuns):
 
         self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
 
-    def test_the_server_dies_in_the_middle(self) -> None:
+    def test_the_server_is_killed_during_the_run(self) -> None:
         """The run fails with a reason, and keeps the learned table."""
         server = self.prosody(registers=True)
         worker = self.worker(params={"team": "coach", "xmpp": self.address})

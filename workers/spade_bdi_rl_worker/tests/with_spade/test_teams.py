@@ -17,7 +17,7 @@ class CoachTest(unittest.TestCase):
     xmpp = ""
 
     def test_the_coach_sets_the_goals(self) -> None:
-        """The learner trains in lessons of the coach, which also decides on the end."""
+        """The learner trains in lessons of the coach, which also ends the run."""
         learner = CountingLearner(100)
 
         sink = run_team(learner, team="coach", batch_episodes=10, xmpp=self.xmpp)
@@ -41,7 +41,7 @@ class CoachTest(unittest.TestCase):
 
 
 class CoachThroughXmppTest(CoachTest):
-    """The same over a real server: messages of both agents use its socket."""
+    """The same through the embedded server."""
 
     xmpp = "embedded"
 
@@ -61,8 +61,9 @@ class PairTest(unittest.TestCase):
         self.assertGreater(len(learner.merged), 1)
         self.assertEqual(learner.merged[0], partner.export_values())
         self.assertEqual(partner.merged[0], learner.export_values())
-        self.assertTrue(any(each.startswith("taken_over(") for each in sink.beliefs()))
-        self.assertTrue(any(each.startswith("taken_over(") for each in sink.beliefs("learner2")))
+        for name in ("learner", "learner2"):
+            beliefs = sink.beliefs(name)
+            self.assertTrue(any(belief.startswith("taken_over(") for belief in beliefs))
 
 
 class PairThroughXmppTest(PairTest):
@@ -72,7 +73,7 @@ class PairThroughXmppTest(PairTest):
 
 
 class WrongTeamTest(unittest.TestCase):
-    def test_agents_that_wait_for_one_another(self) -> None:
+    def test_agents_that_wait_for_each_other(self) -> None:
         """A deadlocked team ends with a reason."""
         self.addCleanup(setattr, runner, "_STALL_TIMEOUT_S", runner._STALL_TIMEOUT_S)
         runner._STALL_TIMEOUT_S = 0.2
@@ -85,9 +86,9 @@ class WrongTeamTest(unittest.TestCase):
         self.assertIn("wait for each other", raised.exception.message)
 
     def test_messages_to_unknown_agents(self) -> None:
-        """They are an error."""
+        """They end the run with an error."""
         with tempfile.TemporaryDirectory() as folder:
-            plans = Path(folder, "chatty.asl")
+            plans = Path(folder, "sends.asl")
             plans.write_text(
                 '+!train(N) <- .send("nobody@localhost", tell, hello); .learn(5); !!train(N).'
             )
@@ -97,36 +98,36 @@ class WrongTeamTest(unittest.TestCase):
         self.assertIn("nobody@localhost", raised.exception.message)
 
     def test_unknown_team(self) -> None:
-        """It is rejected with the available ones."""
+        """The error lists the available teams."""
         with self.assertRaises(WorkerError) as raised:
-            run_team(CountingLearner(50), team="orchestra")
+            run_team(CountingLearner(50), team="unknown")
 
         self.assertIn("alone, coach, pair", raised.exception.remedy)
 
 
-class ParcelsTest(unittest.TestCase):
-    def test_a_large_table_comes_in_parts(self) -> None:
-        """Parts in any order are joined; each is small enough for a server."""
+class ValueTransferTest(unittest.TestCase):
+    def test_a_large_table_is_split_into_messages(self) -> None:
+        """Messages in any order are joined; each is small enough for a server."""
         table = {str(state): [state * 0.1234567, -state] for state in range(15_000)}
 
-        parts = encode_messages(table)
+        messages = encode_messages(table)
 
-        self.assertGreater(len(parts), 3)
-        self.assertLess(max(map(len, parts)), 60_000)
-        parcels = ValueReceiver()
-        answers = [parcels.add("a@b", part) for part in reversed(parts)]
-        self.assertEqual(answers[:-1], [None] * (len(parts) - 1))
-        self.assertEqual(answers[-1], table)
+        self.assertGreater(len(messages), 3)
+        self.assertLess(max(map(len, messages)), 60_000)
+        receiver = ValueReceiver()
+        results = [receiver.add("a@b", message) for message in reversed(messages)]
+        self.assertEqual(results[:-1], [None] * (len(messages) - 1))
+        self.assertEqual(results[-1], table)
 
     def test_an_incomplete_transfer_is_dropped(self) -> None:
         """A newer one replaces it, and broken ones are ignored."""
         old, new = encode_messages(list(range(90_000))), encode_messages([1])
-        parcels = ValueReceiver()
+        receiver = ValueReceiver()
 
-        self.assertIsNone(parcels.add("a@b", old[0]))
-        self.assertEqual(parcels.add("a@b", new[0]), [1])
-        self.assertIsNone(parcels.add("a@b", old[-1]))
-        self.assertIsNone(parcels.add("a@b", "not JSON"))
+        self.assertIsNone(receiver.add("a@b", old[0]))
+        self.assertEqual(receiver.add("a@b", new[0]), [1])
+        self.assertIsNone(receiver.add("a@b", old[-1]))
+        self.assertIsNone(receiver.add("a@b", "not JSON"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The worker as the trainer starts it, with external failures: it ends with a reason."""
+"""The worker process as the trainer starts it, with external failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LISTENING = "0A"
 
 
 def listening_ports() -> set[int]:
-    """Of the whole machine."""
+    """Return the ports on which any process of the machine listens."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     return {
         int(line.split()[1].split(":")[1], 16) for line in lines if line.split()[3] == _LISTENING
@@ -29,9 +29,11 @@ def listening_ports() -> set[int]:
 
 class WorkerProcessTest(WorkerRuns):
     def server(self, *arguments: str) -> tuple[subprocess.Popen[str], int]:
-        """An XMPP server in another process, and its port."""
+        """Start an XMPP server in another process; return it and its port."""
         server = subprocess.Popen(
-            [sys.executable, HERE / "lone_server.py", *arguments], stdout=subprocess.PIPE, text=True
+            [sys.executable, HERE / "standalone_server.py", *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert server.stdout is not None
         self.addCleanup(server.stdout.close)
@@ -111,7 +113,7 @@ class WorkerProcessTest(WorkerRuns):
 
         self.assertIn("MOSAIC_XMPP_PASSWORD", self.failure(worker)["remedy"])
 
-    def test_the_server_dies_in_the_middle(self) -> None:
+    def test_the_server_is_killed_during_the_run(self) -> None:
         """The run fails with a reason, and keeps the learned table."""
         arguments = ("mine-learner", "secret", "mine-coach", "secret")
         server, port = self.server(*arguments)
@@ -135,7 +137,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertIn("127.0.0.1:1 cannot be reached", bye["error"])
         self.assertEqual(worker.events("episode"), [])
 
-    def test_the_environment_breaks(self) -> None:
+    def test_the_environment_raises(self) -> None:
         """An exception in an action has the plan's line; the traceback is in the log."""
         worker = self.worker(env_id="raising_environment:Breaking-v0")
 
@@ -145,7 +147,7 @@ class WorkerProcessTest(WorkerRuns):
         self.assertIn("raising_environment.py", worker.log.read_text())
 
     def test_broken_plans(self) -> None:
-        """The place of the mistake is on the run's page."""
+        """The error has the location of the mistake."""
         plans = self.folder / "mine.asl"
         plans.write_text("+!train(N)\n   <- .learn(.\n")
 
@@ -162,15 +164,15 @@ class WorkerProcessTest(WorkerRuns):
             "no argument 'is_slipery'": {"env_kwargs": {"is_slipery": False}},
             "mine.asl, line 1 (+!train/1): `bach(B)`": {"params": {"asl": str(plans)}},
         }
-        for number, (arguments, fields) in enumerate(mistakes.items()):
-            with self.subTest(arguments):
+        for number, (message, fields) in enumerate(mistakes.items()):
+            with self.subTest(message):
                 worker = self.worker(f"run-{number}", **fields)
 
-                self.assertIn(arguments, self.failure(worker)["error"])
+                self.assertIn(message, self.failure(worker)["error"])
                 self.assertNotIn("Traceback", worker.log.read_text())
 
     def port_of(self, worker: WorkerProcess) -> int:
-        """The port of its server, from its output when the agents are ready."""
+        """Return the port of its server, from the log line when the agents are ready."""
         ready = worker.wait_for("log", code="W292")
         match = re.search(r"127\.0\.0\.1:(\d+)", ready["message"])
         assert match is not None

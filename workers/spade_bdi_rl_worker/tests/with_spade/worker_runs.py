@@ -20,7 +20,7 @@ class WorkerRuns(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def worker(self, name: str = "run", **fields: Any) -> WorkerProcess:
-        """Trains forever by default."""
+        """Start a worker, which by default trains until it is stopped."""
         folder = self.folder / name
         folder.mkdir()
         config = {
@@ -37,7 +37,7 @@ class WorkerRuns(unittest.TestCase):
         return worker
 
     def failure(self, worker: WorkerProcess) -> dict[str, Any]:
-        """The last line of a run that failed."""
+        """Return the last line of a run that failed."""
         self.assertEqual(worker.wait(), 1)
         bye = worker.events("bye")[-1]
         self.assertEqual(bye["outcome"], "failed")

@@ -25,7 +25,7 @@ DAEMON_UNREACHABLE = "W220"
 DAEMON_REACHABLE = "W221"
 """The daemon answers again."""
 
-CHILD_KEEPS_RUNNING = "W229"
+RUN_NOT_PAUSED = "W229"
 """The run of a trial cannot be paused, and continues while the sweep is paused."""
 
 _RETRY_S = 1.0
@@ -154,7 +154,7 @@ def _pause(run: Run, link: DaemonLink, run_id: str) -> bool:
         if not link.record(run_id).state.is_final:
             run.emitter.log(
                 "warning",
-                CHILD_KEEPS_RUNNING,
+                RUN_NOT_PAUSED,
                 f"The run of a trial cannot be paused: {error.message}",
             )
         return False

@@ -60,7 +60,7 @@ def make_sampler(
         case "random":
             return RandomSampler(seed=seed)
         case "grid":
-            return _Grid(make_grid(space, params["grid_points"]), seed=seed)
+            return _EndlessGridSampler(make_grid(space, params["grid_points"]), seed=seed)
         case "cmaes":
             return CmaEsSampler(seed=seed)
         case "qmc":
@@ -86,7 +86,7 @@ def grid_size(space: Mapping[str, SearchDistribution], points: int) -> int:
     return math.prod(len(values) for values in make_grid(space, points).values())
 
 
-class _Grid(GridSampler):
+class _EndlessGridSampler(GridSampler):
     def after_trial(self, *_: Any) -> None:
         """Do nothing: Optuna would stop its loop here, but the sweep has its own."""
 
@@ -107,8 +107,8 @@ def _grid_values(values: SearchDistribution, points: int) -> list[Any]:
         steps = itertools.count()
         stepped = (values.low + number * values.step for number in steps)
         return list(itertools.takewhile(lambda value: value <= values.high, stepped))
-    spread = [_interpolate(values, number / (points - 1)) for number in range(points)]
-    return sorted({round(value) for value in spread}) if values.integer else spread
+    spaced = [_interpolate(values, number / (points - 1)) for number in range(points)]
+    return sorted({round(value) for value in spaced}) if values.integer else spaced
 
 
 def _interpolate(values: NumericRange, fraction: float) -> float:

@@ -49,8 +49,8 @@ def _run_sweep(run: Run) -> None:
     path = RunDirectory(run.directory).study
     try:
         # With the same seed the sampler would repeat the earlier values.
-        tried = _copy_earlier_study(run, link) if params["resume_from"] else 0
-        sampler = make_sampler(params, plan.space, run.config.seed + tried)
+        earlier_trials = _copy_earlier_study(run, link) if params["resume_from"] else 0
+        sampler = make_sampler(params, plan.space, run.config.seed + earlier_trials)
         name = run.config.raw.get("run_name") or f"{plan.base['worker']} {run.config.env_id}"
         study = open_study(path, name, params["direction"], sampler, pruner)
         run.emitter.artifact("optuna", path.name)
@@ -59,7 +59,7 @@ def _run_sweep(run: Run) -> None:
             run.emitter.log(
                 "info",
                 RESUMED,
-                f"Resumed from {params['resume_from']} with {tried} trials,"
+                f"Resumed from {params['resume_from']} with {earlier_trials} trials,"
                 f" {repeated} of which are repeated.",
             )
         best = BestConfiguration(run, plan, link.home)

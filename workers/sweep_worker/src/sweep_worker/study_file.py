@@ -30,7 +30,7 @@ _BUSY_TIMEOUT_S = 60.0
 
 
 class _Connection(sqlite3.Connection):
-    """Does not sync at each commit; a killed sweep still loses nothing."""
+    """Does not sync at each commit; commits still survive a killed sweep."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -38,7 +38,7 @@ class _Connection(sqlite3.Connection):
 
 
 def copy_study(source: Path, target: Path) -> None:
-    """A consistent copy, also while `source` is written."""
+    """Make a consistent copy, even while `source` is written."""
     if not source.is_file():
         raise WorkerError(
             f"The earlier sweep has no study: {source} does not exist.",

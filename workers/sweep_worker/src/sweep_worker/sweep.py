@@ -42,7 +42,7 @@ TRIAL_PRUNED = "W226"
 """A trial was stopped early by the pruner."""
 TRIAL_FAILED = "W227"
 """A trial failed; the sweep continues."""
-CHILDREN_LEFT = "W228"
+RUNS_NOT_STOPPED = "W228"
 """The sweep stops while the daemon is unreachable, so runs of its trials may continue."""
 
 _POLL_S = 0.25
@@ -94,8 +94,8 @@ class Sweep:
                     self._start_trials()
                 if not self._active:
                     break
-                is_long = time.monotonic() - self._changed_at > _SLOW_AFTER_S
-                self._run.wait(_SLOW_POLL_S if is_long else _POLL_S)
+                is_slow = time.monotonic() - self._changed_at > _SLOW_AFTER_S
+                self._run.wait(_SLOW_POLL_S if is_slow else _POLL_S)
         except DaemonUnreachableError:
             if not self._run.should_stop:
                 raise
@@ -184,8 +184,8 @@ class Sweep:
         empty = active.run_without_value()
         metric = self._params["metric"]
         if empty is not None:
-            names = ", ".join(self._link.metric_names(empty.run_id)[:20]) or "nothing"
-            self._fail(active, f"Its run has no metric {metric}. It has {names}.")
+            names = ", ".join(self._link.metric_names(empty.run_id)[:20]) or "none"
+            self._fail(active, f"Its run has no metric {metric}. Its metrics: {names}.")
             return
         active.report()
         value = active.value
@@ -269,7 +269,7 @@ class Sweep:
         except TrainerError as error:
             self._run.emitter.log(
                 "warning",
-                CHILDREN_LEFT,
+                RUNS_NOT_STOPPED,
                 f"Runs of this sweep may still be running: {error.message}",
             )
         self._best.save_preset(self._study)
@@ -291,9 +291,9 @@ class Sweep:
                 remedy=f"Correct the cause and resume with `mosaic sweep --resume {self._run.id}`.",
             )
         if best_trial(self._study) is None:
-            why = f" The last one: {self._failures[-1]}" if self._failures else ""
+            reason = f" The last one: {self._failures[-1]}" if self._failures else ""
             raise WorkerError(
-                f"None of {self._finished_count} trials has a value.{why}",
+                f"None of {self._finished_count} trials has a value.{reason}",
                 remedy="Check the runs of the trials, and the name of the metric.",
             )
 

@@ -1,7 +1,7 @@
 """The deliberation cycle of an agent: runs its intentions, and sleeps when none can run.
 
 SPADE-BDI's own behaviour runs one instruction per event-loop iteration and never sleeps. This one
-runs intentions until all of them wait, reports what changed, and then waits for a message, the end
+runs intentions until all of them wait, reports changes, and then waits for a message, the end
 of an action or the deadline of a `.wait`.
 """
 
@@ -29,7 +29,7 @@ BUSY_PLANS = "W296"
 
 _BUSY_WARNING_S = 5.0
 _INSTRUCTIONS_PER_CYCLE = 500
-"""After which messages and other agents get a turn."""
+"""Number of instructions after which messages and other agents are processed."""
 
 
 class Deliberation(BDIBehaviour):
@@ -52,7 +52,7 @@ class Deliberation(BDIBehaviour):
         return message.get_metadata("performative") in (PLANS, VALUES)
 
     async def enqueue(self, message: Message) -> None:
-        """Accept messages of teammates only: on a server anyone can write to an agent."""
+        """Accept messages of teammates only: any client of a server can send to an agent."""
         if self.is_killed():
             return
         sender = str(message.sender).partition("/")[0]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BATCHES_PER_RUN = 200
 _MAX_BATCH_EPISODES = 500
 _ASSUMED_EPISODE_STEPS = 100
-"""Estimates the number of episodes of a run that is limited by its steps alone."""
+"""Used to estimate the number of episodes of a run that is limited only by its steps."""
 
 
 class LearningAgent(TeamAgent):
@@ -185,7 +185,7 @@ def progress_beliefs(progress: LearningProgress) -> dict[str, float]:
 def batch_size(settings: AgentSettings, progress: LearningProgress) -> int:
     """Return the episodes per `.learn` action.
 
-    A number and not a duration, so that plans decide at the same episodes on every machine.
+    It does not depend on the speed of the machine, so that plans decide at the same episodes.
     """
     if settings.batch_episodes:
         return settings.batch_episodes

@@ -1,4 +1,4 @@
-"""AgentSpeak's diagnostics about plans, with file and line, and the errors made from them."""
+"""AgentSpeak's diagnostics about plans, with file and line, and the errors created from them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def plan_failure_error(
 ) -> WorkerError:
     """Return the error for plans that failed while they ran.
 
-    AgentSpeak wraps what an instruction raised; the user needs the original cause and its line.
+    AgentSpeak wraps the exception of an instruction; the user needs the original one and its line.
     """
     cause: BaseException = error
     if isinstance(error, agentspeak.AggregatedError) and error.__context__ is not None:

@@ -40,7 +40,7 @@ def find_plan_file(path_or_name: str, default: str) -> Path:
     hint = "" if path.is_absolute() else " A run has its own working directory."
     raise WorkerError(
         f"`asl`: there is no file {path_or_name}.{hint}",
-        remedy="Give the absolute path of an AgentSpeak file, or the name of a bundled one:"
+        remedy="Enter the absolute path of an AgentSpeak file, or the name of a bundled one:"
         f" {', '.join(bundled)}.",
     )
 

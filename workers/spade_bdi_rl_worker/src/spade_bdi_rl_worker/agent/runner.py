@@ -1,6 +1,6 @@
 """Runs the agents of a run: from connecting them to the reason why they finished.
 
-`run_agents` owns the event loop and blocks; the learners work in threads of their own.
+`run_agents` owns the event loop and blocks; each learner works in its own thread.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RunGate:
         return not self.is_stopping
 
     async def wait_while_paused(self) -> None:
-        """The same for the event loop's thread, which must not block."""
+        """Wait like `should_continue`, without blocking the event loop."""
         if self._control.is_pause_requested and not self.is_stopping:
             await asyncio.get_running_loop().run_in_executor(None, self.should_continue)
 
@@ -84,7 +84,7 @@ def run_agents(
 ) -> None:
     """Run the agents until they are done, the run is stopped, or something fails.
 
-    Raises `WorkerError` with a remedy. Leaves no thread, socket or file behind.
+    Raises `WorkerError` with a remedy. Closes all threads, sockets and files that it opened.
     """
     check_settings(settings)
     import_spade()

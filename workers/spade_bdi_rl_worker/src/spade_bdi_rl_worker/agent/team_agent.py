@@ -1,7 +1,7 @@
-"""The BDI agent that learners and coaches have in common: beliefs, goals, actions and reporting.
+"""The base class of learners and coaches: beliefs, goals, actions and reporting.
 
 Created by `teams.team`, started and stopped by `runner`. Everything runs in the thread of the
-event loop, except the jobs given to `run_job`.
+event loop, except the jobs passed to `run_job`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 UNKNOWN_SENDER = "W294"
 """A message from outside the team was rejected."""
 PLAN_WARNING = "W295"
-"""Something in a plan file has no effect."""
+"""A statement in a plan file has no effect."""
 
 _MIN_REPORT_INTERVAL_S = 0.1
 
@@ -111,11 +111,11 @@ class TeamAgent(BDIAgent):
         self.resume_bdi()
 
     def dispatch(self, msg: Any) -> Any:
-        """Ignore messages after the end: SPADE would log each of them."""
+        """Ignore messages after the agent has ended, each of which SPADE would log."""
         return [] if self.bdi.is_killed() else super().dispatch(msg)
 
     async def _async_start(self, auto_register: bool = True) -> None:  # noqa: ARG002 - as SPADE's
-        """Start deliberating. The transport has already connected the whole team."""
+        """Start deliberating. The transport has already connected all members of the team."""
         await self.setup()
         self._alive.set()
         for behaviour in list(self.behaviours):

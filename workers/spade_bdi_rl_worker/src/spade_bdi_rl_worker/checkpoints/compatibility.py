@@ -1,7 +1,7 @@
 """Compatibility of a saved table with an environment, and starting training from a saved table.
 
-A table learned on dry ice can be played or trained further on slippery ice: the states are the
-same. On another map they are not, even if their number is the same.
+A table trained on a non-slippery map can be played or trained further on the same map with
+slippery ice: the states are the same. On another map they differ, even if their number is the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def describe_environment(env: Any, encoding: StateEncoding) -> dict[str, Any]:
-    """Return what defines the environment's states, as JSON values for a checkpoint."""
+    """Return the properties that define the environment's states, as JSON values."""
     unwrapped = env.unwrapped
     env_class = type(unwrapped)
     description: dict[str, Any] = {

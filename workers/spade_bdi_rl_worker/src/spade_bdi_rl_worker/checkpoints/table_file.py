@@ -3,10 +3,10 @@
 | key | meaning |
 |---|---|
 | `format`, `version`, `worker_version` | file format |
-| `algo`, `parameters`, `seed` | how it was trained |
+| `algo`, `parameters`, `seed` | training settings |
 | `episodes`, `steps`, `success_rate`, `mean_return` | progress when it was saved |
 | `env_id`, `env_kwargs` | environment id and arguments |
-| `environment` | what defines the environment's states |
+| `environment` | properties that define the environment's states |
 | `names` | names of states that are numbered by visits |
 | `tables`, `tries` | action values, one row per state; visit counts |
 | `sha256` | hash of all other keys |
@@ -64,7 +64,7 @@ def encode_table(checkpoint: TableCheckpoint) -> bytes:
 
 
 def read_table_file(path: Path) -> TableCheckpoint:
-    """Read a checkpoint; `WorkerError` says what is wrong with the file."""
+    """Read a checkpoint. Raises `WorkerError` if the file is invalid."""
     try:
         document = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -39,7 +39,7 @@ class TableSaver:
         self._every_steps = every_steps
         self._keep = keep
         self._prefix = prefix
-        self._kept_paths: list[Path] = []
+        self._saved_paths: list[Path] = []
         self._best: tuple[float, float] | None = None
         self._last_saved_step = -1
         self.next_save_step = every_steps or None
@@ -92,9 +92,9 @@ class TableSaver:
         )
 
     def _rotate(self, path: Path) -> None:
-        self._kept_paths.append(path)
-        while len(self._kept_paths) > self._keep:
-            self._kept_paths.pop(0).unlink(missing_ok=True)
+        self._saved_paths.append(path)
+        while len(self._saved_paths) > self._keep:
+            self._saved_paths.pop(0).unlink(missing_ok=True)
 
 
 def _link_or_copy(source: Path, target: Path) -> None:

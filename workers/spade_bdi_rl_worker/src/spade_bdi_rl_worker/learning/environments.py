@@ -1,4 +1,4 @@
-"""Creates environments with a step limit, and turns configuration mistakes into plain errors.
+"""Creates environments with a step limit, and raises configuration errors without tracebacks.
 
 Greedy actions can loop forever, and CliffWalking has no step limit. The limit is part of the
 environment, so an episode that reaches it is truncated, and replays as such.
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 _DEFAULT_MAX_EPISODE_STEPS = 2_000
 _REPLACEMENT = re.compile(r"use `([^`]+)` instead")
 _LIBRARY_PACKAGES = ("gymnasium", "importlib", "mosaic_worker")
-"""An exception raised in here means a wrong id or wrong arguments: its traceback does not help."""
+"""An exception raised by these means a wrong id or wrong arguments; its traceback does not help."""
 
 
 def make_time_limited_env(env_id: str, env_kwargs: Mapping[str, Any], max_steps: int) -> Any:
-    """Make the environment; with `max_steps` 0 it keeps its own limit, if it has one."""
+    """Create the environment; with `max_steps` 0 it keeps its own limit, if it has one."""
     env = make_env(env_id, env_kwargs, max_steps or None)
     if time_limit(env) is not None:
         return env
-    made_with = resolved_kwargs(env)
+    env_kwargs_used = resolved_kwargs(env)
     env.close()
-    return make_env(env_id, made_with, _DEFAULT_MAX_EPISODE_STEPS)
+    return make_env(env_id, env_kwargs_used, _DEFAULT_MAX_EPISODE_STEPS)
 
 
 def time_limited_kwargs(
     env_id: str, env_kwargs: Mapping[str, Any], max_steps: int
 ) -> dict[str, Any]:
-    """Return arguments that make the environment with a step limit."""
+    """Return arguments that create the environment with a step limit."""
     if max_steps:
         return {**env_kwargs, "max_episode_steps": max_steps}
     env = make_env(env_id, env_kwargs)
@@ -50,9 +50,9 @@ def time_limited_kwargs(
 def make_env(
     env_id: str, env_kwargs: Mapping[str, Any], max_episode_steps: int | None = None
 ) -> Any:
-    """Make the environment. `WorkerError` says what is wrong with the id or the arguments.
+    """Create the environment. Raises `WorkerError` for a wrong id or wrong arguments.
 
-    The error has a traceback only if the code of the environment itself raised.
+    The error has a traceback only if the environment's own code raised it.
     """
     try:
         return make_environment(env_id, env_kwargs, max_episode_steps=max_episode_steps)
@@ -76,7 +76,7 @@ def _is_deprecated_env(cause: BaseException | None) -> bool:
 
 
 def _raising_package(error: BaseException) -> str:
-    """Return the package that raised first; gymnasium re-raises what a constructor raised."""
+    """Return the package that raised first; gymnasium re-raises exceptions of a constructor."""
     original = error.__cause__ or error.__context__ or error
     frame: TracebackType | None = original.__traceback__
     name = ""

@@ -1,4 +1,4 @@
-"""TableLearner: one environment, one action-value table, and the operations an agent has on them.
+"""TableLearner: trains and evaluates one action-value table in one environment.
 
 The agent's actions call it in batches of episodes; it does not depend on agents. Created by
 `learner_factory`.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 RECENT_EPISODES = 100
 _WAIT_INTERVAL_S = 0.01
-_TARGET_INTERVAL_S = 0.004  # well below the promised 10 ms: a busy machine is slower
+_TARGET_INTERVAL_S = 0.004  # below the guaranteed 10 ms, because a busy machine is slower
 _MAX_STEPS_PER_CHECK = 20_000
 _MAX_GROWTH = 4.0
 
@@ -192,7 +192,7 @@ class TableLearner:
         return evaluation
 
     def explore(self, epsilon: float) -> None:
-        """Use at least this epsilon; 0: as scheduled."""
+        """Use at least this epsilon; 0: use the schedule."""
         self._exploration.explore(epsilon)
 
     def consolidate(self) -> None:
@@ -211,7 +211,7 @@ class TableLearner:
         merge_values(self.method, shared, self.encoding)
 
     def make_partner(self, name: str) -> TableLearner:
-        """Create a second learner with an environment of its own, for the agent of that name."""
+        """Create a second learner with its own environment, for the agent with this name."""
         if self._partner_factory is None:
             raise ValueError("a partner cannot create partners")
         return self._partner_factory(name)
@@ -318,7 +318,7 @@ class TableLearner:
 class StepPacer:
     """Decides how many steps to run between checks of control, and limits the speed.
 
-    The number adapts to how long steps take: thousands from a table, one of a slow simulation.
+    The number adapts to the duration of a step: thousands with a table, one in a slow simulation.
     """
 
     def __init__(

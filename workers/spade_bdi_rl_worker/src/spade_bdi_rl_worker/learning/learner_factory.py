@@ -42,7 +42,10 @@ _TERMINATION_IS_SUCCESS = ("CliffWalkingEnv", "TaxiEnv")
 
 
 def make_learner(run: Run, sink: TelemetrySink) -> TableLearner:
-    """Call `apply_presets` first. `WorkerError` if the environment does not fit a table."""
+    """Create the learner. Call `apply_presets` first.
+
+    Raises `WorkerError` if the environment does not fit a table.
+    """
     agent_id = reported_agent_id(agent_settings(run.config))
     return _make_learner(run, sink, run.config.env_kwargs, agent_id, is_partner=False)
 
@@ -71,14 +74,14 @@ def _make_learner(
             sink.log(
                 "info",
                 TRAINING_INFO,
-                f"Starts from the table of {run.checkpoint.name}, trained for {loaded.episodes}"
-                " episodes.",
+                f"Training starts from the table of {run.checkpoint.name}, trained for"
+                f" {loaded.episodes} episodes.",
             )
-        made_with = resolved_kwargs(env)
+        env_kwargs_used = resolved_kwargs(env)
         saver = TableSaver(
             run,
             describe_environment(env, encoding),
-            made_with,
+            env_kwargs_used,
             every_steps=reporting.checkpoint_every_steps,
             keep=reporting.keep_checkpoints,
             prefix=f"{agent_id}-" if is_partner else "",
@@ -118,7 +121,7 @@ def _make_learner(
         # The partner gets the same map, even if it was generated at random.
         None
         if is_partner
-        else lambda name: _make_learner(run, sink, made_with, name, is_partner=True),
+        else lambda name: _make_learner(run, sink, env_kwargs_used, name, is_partner=True),
     )
     sink.set_step_annotator(agent_id, learner.annotate_next_step)
     return learner
@@ -139,7 +142,7 @@ def _make_method(settings: LearningSettings, env: Any) -> Method:
         n_actions=int(env.action_space.n),
         initial_value=settings.initial_value,
         discount=settings.discount,
-        rng=random.Random(settings.seed),  # noqa: S311 - no secret
+        rng=random.Random(settings.seed),  # noqa: S311 - not used for security
     )
 
 
@@ -151,7 +154,7 @@ def _make_tabular_env(
     env_index: int | None,
     agent_id: str | None,
 ) -> TabularEnv:
-    table = read_transition_table(env, random.Random(seed))  # noqa: S311 - no secret
+    table = read_transition_table(env, random.Random(seed))  # noqa: S311 - not used for security
     if table is None:
         return GymEnv(env, encoding, seed, run.recorder_for(agent_id), env_index)
     env.unwrapped.np_random = _make_generator(seed)

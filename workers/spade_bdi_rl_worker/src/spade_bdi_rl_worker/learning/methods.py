@@ -34,7 +34,7 @@ class Method:
         self.epsilon = 1.0
         self.discount = discount
         self.visits: list[int] = []
-        """How often each action was taken in each state, row by row."""
+        """Visit counts of all state-action pairs, row by row."""
         self.values = ActionValues(n_actions, initial_value)
         self._rng = rng
         self.select_action = self._make_select_action()

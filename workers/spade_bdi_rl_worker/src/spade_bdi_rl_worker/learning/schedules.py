@@ -52,5 +52,5 @@ class EpsilonSchedule:
 
 
 def learning_rate(start: float, end: float, done: float) -> float:
-    """Interpolate linearly from `start` to `end` over the whole training."""
+    """Interpolate linearly from `start` to `end` over the complete training."""
     return start + (end - start) * min(1.0, done)

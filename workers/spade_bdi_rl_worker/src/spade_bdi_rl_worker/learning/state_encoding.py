@@ -3,7 +3,7 @@
 | observations | index |
 |---|---|
 | `Discrete` | the number itself |
-| `Tuple` of `Discrete` (Blackjack), `MultiDiscrete` | mixed-radix number of all parts |
+| `Tuple` of `Discrete` (Blackjack), `MultiDiscrete` | mixed-radix number of all components |
 | MiniGrid | numbered in the order of visits, by a hash of the complete grid |
 """
 
@@ -39,7 +39,7 @@ class StateEncoding(Protocol):
         """Return the index of a state by name: as in `names`, or its index as text."""
 
     def index(self, observation: Any) -> int:
-        """Return the index of the environment's current state, which it shows as `observation`."""
+        """Return the index of the environment's current state, observed as `observation`."""
 
 
 def make_tabular_encoding(env: Any) -> StateEncoding:
@@ -98,13 +98,13 @@ class DiscreteStates:
 
 
 class DigitStates:
-    """Each part of the observation is a digit of a mixed-radix state index."""
+    """Each component of the observation is a digit of a mixed-radix state index."""
 
     kind = DIGITS
     names = None
 
     def __init__(self, sizes: Sequence[int], firsts: Sequence[int]) -> None:
-        self._parts = tuple(zip(sizes, firsts, strict=True))
+        self._components = tuple(zip(sizes, firsts, strict=True))
         states = 1
         for size in sizes:
             states *= size
@@ -115,7 +115,7 @@ class DigitStates:
 
     def index(self, observation: Any) -> int:
         index = 0
-        for (size, first), digit in zip(self._parts, observation, strict=True):
+        for (size, first), digit in zip(self._components, observation, strict=True):
             index = index * size + int(digit) - first
         return index
 

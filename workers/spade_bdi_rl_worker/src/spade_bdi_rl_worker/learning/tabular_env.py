@@ -31,7 +31,7 @@ class TabularEnv(Protocol):
         """Start an episode and return its first state."""
 
     def flush(self) -> None:
-        """Hand over the steps so far for writing; they are written within 200 ms."""
+        """Pass the steps so far to the writer, which writes them within 200 ms."""
 
     def annotate_next_step(self, bdi: Mapping[str, Any]) -> None:
         """Attach BDI fields to the next step, if steps are recorded one by one."""
@@ -70,7 +70,7 @@ class GymEnv:
         return self._encoding.index(observation)
 
     def flush(self) -> None:
-        """Nothing to do: the recorder flushes on its own."""
+        """Do nothing: the recorder flushes periodically."""
 
     def annotate_next_step(self, bdi: Mapping[str, Any]) -> None:
         if self._recorder is not None and self._recorder.detail in (ALL, SAMPLED):

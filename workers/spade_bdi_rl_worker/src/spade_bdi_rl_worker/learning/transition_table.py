@@ -2,7 +2,7 @@
 
 FrozenLake, CliffWalking and Taxi list in `P[state][action]` the possible transitions
 (probability, next state, reward, terminated), and in `initial_state_distrib` the probabilities of
-first states. The environments sample both with one uniform random number each; so does this module.
+first states. The environments and this module sample both with one uniform random number each.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TransitionTable:
         self.initial_infos = [_make_info(1, mask) for mask in masks]
 
     def reachable_states(self) -> list[int]:
-        """Return the non-terminal states that can be reached: those with something to learn."""
+        """Return the reachable non-terminal states, which are those that can be learned."""
         before = [0.0, *self.initial_thresholds[:-1]]
         probabilities = [
             high - low for high, low in zip(self.initial_thresholds, before, strict=True)

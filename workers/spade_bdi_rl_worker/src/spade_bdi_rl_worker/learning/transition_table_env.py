@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spade_bdi_rl_worker.learning.transition_table import Transition, TransitionTable
     from spade_bdi_rl_worker.telemetry.episode_writer import EpisodeWriter
 
-_MAX_PENDING_STEPS = 256  # of an episode, before they are handed to the writer
+_MAX_PENDING_STEPS = 256  # of an episode, before they are passed to the writer
 _NO_LIMIT = 1 << 62
 
 

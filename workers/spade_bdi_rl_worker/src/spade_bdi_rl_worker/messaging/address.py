@@ -40,7 +40,7 @@ def account_name(*parts: str) -> str:
 
 
 def parse_address(value: str) -> Address:
-    """Raises `WorkerError` for an invalid address."""
+    """Parse the parameter. Raises `WorkerError` for an invalid address."""
     text = value.strip()
     if text.lower() in _CONTAINER:
         return Address("container")
@@ -50,8 +50,8 @@ def parse_address(value: str) -> Address:
     if match is None or not 0 < int(match["port"]) <= _MAX_PORT:
         raise WorkerError(
             f"`xmpp`: {value!r} is not a server address.",
-            remedy="Give `host:port` (such as xmpp.example.org:5222), or `domain@host:port` if"
-            " the server's domain has another name; or `embedded`; or nothing.",
+            remedy="Enter `host:port` (such as xmpp.example.org:5222), or `domain@host:port` if"
+            " the server's domain has another name; or `embedded`; or leave it empty.",
         )
     host = match["host"].strip("[]")
     # Servers on this machine are configured with the domain `localhost`, not 127.0.0.1.

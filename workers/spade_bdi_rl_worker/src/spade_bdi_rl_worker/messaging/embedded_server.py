@@ -2,9 +2,9 @@
 
 pyjabber's own start-up also listens on the primary interface and on port 9090, connects to other
 servers, writes keys next to its code, replaces signal handlers, and forks children that survive a
-kill. So its components are assembled here without those: one listening socket on a free port of
+kill. This class uses its components without those: one listening socket on a free port of
 127.0.0.1, an in-memory database, a certificate that is deleted after loading, and threads.
-Nothing remains when the process exits.
+No file or process is left when the worker exits.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class EmbeddedServer:
         self._close_task: asyncio.Future[None] | None = None
 
     async def start(self) -> ServerEndpoint:
-        """Raises `WorkerError` if it cannot be started."""
+        """Start the server. Raises `WorkerError` if it cannot be started."""
         try:
             return await asyncio.wait_for(self._start(), _START_TIMEOUT_S)
         except (OSError, ImportError, asyncio.TimeoutError) as error:

@@ -31,7 +31,7 @@ _MAX_BYTES_BEFORE_LOGIN = 64 << 10
 _MAX_WAITING_CLIENTS = 64
 """Clients that have not logged in; any local process can connect."""
 _ITEMS = {"upload.$": {"name": "", "extra": {"max-size": 0}}}
-"""pyjabber reads this for every client, although nothing is uploaded."""
+"""pyjabber reads this for every client, even without uploads."""
 
 
 class PyjabberComponents:
@@ -99,7 +99,7 @@ class PyjabberComponents:
             await connection.execute(self._model.Credentials.insert().values(row))
 
     async def deliver_pending(self) -> None:
-        """Runs until cancelled."""
+        """Deliver messages until cancelled."""
         await self._worker.queue_worker()
 
     def client_protocol(self, idle_timeout_s: int) -> Any:
@@ -118,7 +118,7 @@ class PyjabberComponents:
 
 
 def _limited_before_login(base: Any) -> Any:
-    """A subclass of pyjabber's protocol that limits what a client can send before it logs in."""
+    """Return a subclass of the protocol that limits the data a client can send before login."""
 
     class LimitedProtocol(base):  # type: ignore[misc]
         is_open = True
@@ -150,7 +150,7 @@ def _limited_before_login(base: Any) -> Any:
 
 
 async def _reject_registration(sasl: Any, element: Any) -> None:  # noqa: ARG001
-    """Otherwise any local process could register an account and send messages."""
+    """Close the stream, because any local process could register an account and send messages."""
     sasl._transport.write(_NO_REGISTRATION)  # noqa: SLF001 - like the method that it replaces
     sasl._transport.close()  # noqa: SLF001
 

@@ -24,7 +24,7 @@ _STREAM_HEADER = (
 
 
 def require_server(address: Address, timeout_s: float = _TIMEOUT_S) -> None:
-    """Raises `WorkerError` unless an XMPP server answers at an external address."""
+    """Raise `WorkerError` unless an XMPP server answers at an external address."""
     if address.kind != "external":
         return
     try:

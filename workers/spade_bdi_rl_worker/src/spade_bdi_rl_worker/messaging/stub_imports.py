@@ -1,7 +1,7 @@
 """Imports SPADE and pyjabber with stubs in place of modules that this worker never uses.
 
 `import spade` loads pyjabber with its database, and aiohttp with templates, which delays a run by
-more than a second. SPADE uses them only to run servers, which this worker never asks it to do. The
+more than a second. SPADE uses them only to run servers, which this worker does not need. The
 embedded server imports the real pyjabber later.
 """
 

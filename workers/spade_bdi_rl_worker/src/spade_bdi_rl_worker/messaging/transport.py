@@ -1,4 +1,4 @@
-"""MessageTransport: how agents exchange messages, and the one that needs no server.
+"""MessageTransport: how agents exchange messages; ContainerTransport needs no server.
 
 `ContainerTransport` stays inside the process; `XmppTransport`, in its own module, uses a server.
 """
@@ -30,23 +30,23 @@ class MessageTransport(Protocol):
         """Return the address of the agent with that name."""
 
     async def open(self) -> None:
-        """Call it before the first agent connects. May raise `WorkerError`."""
+        """Open the transport, before the first agent connects. May raise `WorkerError`."""
 
     async def connect(self, agent: Any) -> None:
-        """After it returns, the agent can send and receive."""
+        """Connect the agent. After it returns, the agent can send and receive."""
 
     async def disconnect(self, agent: Any) -> None:
-        """Never raises."""
+        """Disconnect the agent. Never raises."""
 
     async def send(self, behaviour: Any, message: Message) -> None:
         """Deliver the message, or raise `WorkerError`."""
 
     async def close(self) -> None:
-        """Call it after the last agent disconnected. Releases all resources."""
+        """Release all resources, after the last agent disconnected."""
 
 
 def make_transport(address: Address, run_id: str) -> MessageTransport:
-    """`run_id` separates the accounts of runs that share a server."""
+    """Create the transport; `run_id` separates the accounts of runs that share a server."""
     if address.kind == "container":
         return ContainerTransport()
     # Imported here, because only runs with a server need it.

@@ -68,7 +68,7 @@ class XmppTransport:
 
     async def connect(self, agent: Any) -> None:
         client = XMPPClient(agent.jid, agent.password, self._verify_certificate, self._registers)
-        # Without encryption, not even a challenge response is sent, except on loopback.
+        # Without encryption a challenge response is sent only on loopback.
         client["feature_mechanisms"].unencrypted_scram = is_loopback(self._address.host)
         agent.client = client
         if self._server is not None:

@@ -1,4 +1,4 @@
-"""Builds the team of a run: its members, their plans and goals, and who decides when it ends."""
+"""Builds the team of a run: its members, their plans and goals, and which of them end the run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Team:
 
 @dataclass(frozen=True)
 class AgentContext:
-    """What all agents of a run share."""
+    """Objects that all agents of a run share."""
 
     settings: AgentSettings
     gate: RunGate

@@ -1,7 +1,8 @@
 """EpisodeWriter: records episodes that are simulated from a transition table.
 
-The SDK's recorder listens to an environment, but here the environment is never stepped:
-`TransitionTableEnv` passes on its steps, and the SDK's own track writes the same events for them.
+The SDK's recorder instruments an environment, but here the environment is never stepped:
+`TransitionTableEnv` passes its steps to this writer, and the SDK's `EnvTrace` writes the same
+events.
 """
 
 from __future__ import annotations
@@ -41,29 +42,29 @@ class EpisodeWriter:
 
         `agent_id` is the episodes' agent, if there are several.
         """
-        made = find_made_env(env)
+        base_env = find_made_env(env)
         self._emitter = emitter
         self._annotation = PendingAnnotation()
         self._has_step_events = detail in (ALL, SAMPLED)
-        self._track = EnvTrace(
+        self._trace = EnvTrace(
             emitter,
             StepDetail(detail),
             StepListeners(),
-            describe_environment(made),
-            action_space=made.action_space,
+            describe_environment(base_env),
+            action_space=base_env.action_space,
             env_index=env_index,
             agent_id=agent_id,
         )
         writer = emitter.writer
         with writer.lock:
-            writer.sources.append(self._track.builder.drain)
+            writer.sources.append(self._trace.builder.drain)
         self._flusher = PeriodicFlusher(self.flush)
         self._flusher.start()
 
     def start_episode(self, random_state: bytes, state: int, info: dict[str, Any]) -> None:
-        """`random_state` is that of the generator before the reset."""
-        self._track.interrupt()  # an episode that was interrupted
-        self._track.start_episode(None, random_state, None, state, info)
+        """Start an episode; `random_state` is that of the generator before the reset."""
+        self._trace.interrupt()  # ends an unfinished episode
+        self._trace.start_episode(None, random_state, None, state, info)
 
     def add_steps(
         self,
@@ -74,8 +75,8 @@ class EpisodeWriter:
         is_finished: bool,
     ) -> None:
         """Add steps of the open episode; only the last one may end it. Copies the lists."""
-        track, log = self._track, self._track.log
-        has_lines = track.is_step_fast_path
+        trace, log = self._trace, self._trace.log
+        has_lines = trace.is_step_fast_path
         if has_lines:
             steps = [
                 (action, reward, terminated, False, state, info, None)
@@ -88,17 +89,17 @@ class EpisodeWriter:
             bdi = self._annotation.pop()
             if bdi:
                 log.steps.append((*steps.pop(0), {"bdi": bdi}))
-                self._emitter.writer.flush()  # the track writes annotated steps at once
+                self._emitter.writer.flush()  # annotated steps are written immediately
             log.steps += steps
         else:
             log.actions += actions
             log.rewards += [transition.reward for transition in transitions]
         pending = len(log.steps) if has_lines else len(log.rewards)
         if is_finished:
-            track.is_open = track.is_column_fast_path = track.is_step_fast_path = False
+            trace.is_open = trace.is_column_fast_path = trace.is_step_fast_path = False
             log.ends.append((pending, transitions[-1].terminated, truncated, time.time(), None))
         if pending >= _STEPS_PER_WRITE:
-            track.flush_buffer()
+            trace.flush_buffer()
 
     def annotate_next_step(self, bdi: Mapping[str, Any]) -> None:
         """Attach BDI fields to the next step that is recorded as an event. Thread-safe."""
@@ -107,17 +108,17 @@ class EpisodeWriter:
 
     def flush(self) -> None:
         """Write the pending steps of the open episode. Thread-safe."""
-        self._track.request_flush()
+        self._trace.request_flush()
         self._emitter.flush()
 
     def close(self) -> None:
         """Write pending steps; an open episode stays without an end."""
         self._flusher.stop()
-        self._track.detach()
+        self._trace.detach()
         writer = self._emitter.writer
         writer.flush()
         with writer.lock:
-            writer.sources.remove(self._track.builder.drain)
+            writer.sources.remove(self._trace.builder.drain)
 
 
 class PendingAnnotation:
@@ -128,7 +129,7 @@ class PendingAnnotation:
         self._pending: dict[str, Any] = {}
 
     def merge(self, bdi: Mapping[str, Any]) -> None:
-        """Added and removed beliefs accumulate; newer values replace all other fields."""
+        """Merge an update: beliefs accumulate, and newer values replace all other fields."""
         with self._lock:
             pending = self._pending
             beliefs = {

@@ -73,7 +73,7 @@ class Reporter:
             self._saver.save(learner, "on schedule")
 
     def tick(self, learner: TableLearner, steps: int) -> None:
-        """Called every few milliseconds."""
+        """Report progress and policy if they are due. Called every few milliseconds."""
         if self._is_partner:
             return
         now = self._clock()

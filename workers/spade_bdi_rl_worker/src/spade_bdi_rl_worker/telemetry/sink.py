@@ -39,11 +39,11 @@ class BdiUpdate:
     agent: str = ""
     """Its name, if there are several agents."""
     added: tuple[str, ...] = ()
+    """Beliefs that were added since the last update."""
     removed: tuple[str, ...] = ()
-    """Beliefs."""
     goals: tuple[str, ...] = ()
     intentions: tuple[IntentionState, ...] = ()
-    """All current ones, not only new ones."""
+    """All current intentions, not only new ones."""
     plan: str = ""
     """Label of the plan that fired, as in the .asl file."""
     confidence: float | None = None
@@ -86,7 +86,7 @@ class TelemetrySink(Protocol):
 class RunTelemetrySink:
     """The sink of one run. A BDI update is also attached to the next step of its agent's learner.
 
-    A coach has no steps: its updates are events of their own only.
+    A coach has no steps: its updates are written only as events.
     """
 
     def __init__(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-// Plans of a coach: it sets a learner's goals, one lesson at a time, and evaluates the result.
+// Plans of a coach: it sets the goals of a learner, one lesson at a time, and evaluates the result.
 //
 // Beliefs: learner(Address), target(T), lesson(Episodes), evaluation(N).
 // Messages from the learner:

@@ -11,7 +11,7 @@
 // Actions: .learn(Episodes)  .evaluate(Episodes)  .explore(AtLeast)  .consolidate  .save("why")
 //          .share(Address)  .done("why")  .send(Address, achieve or tell, Term)
 //
-// Every run saves a checkpoint at its end, also without .save.
+// Every run saves a checkpoint at its end, even without .save.
 // The first applicable plan is chosen. `!!goal` starts a new intention, `!goal` adds a subgoal.
 
 phase(exploring).

@@ -2,7 +2,7 @@
 //
 // Beliefs, besides those in learner.asl:
 //   partner(Address), share_every(Episodes)
-//   taken_over(Address, Times)    how often values of the partner were merged
+//   taken_over(Address, Times)    number of times that values of the partner were merged
 
 shared(0).
 

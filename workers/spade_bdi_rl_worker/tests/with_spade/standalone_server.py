@@ -1,6 +1,7 @@
-"""A process with an XMPP server of its own, for tests: prints its port, and lives until killed.
+"""A process with an XMPP server, for tests: prints its port, and runs until it is killed.
 
-`python lone_server.py [register] [NAME PASSWORD …]`: with `register`, clients can make accounts.
+`python standalone_server.py [register] [NAME PASSWORD …]`: with `register`, clients can create
+accounts.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ async def serve(arguments: list[str]) -> None:
 
 
 async def start_with_registration(server: EmbeddedServer) -> ServerEndpoint:
-    """As servers of others may be set up."""
+    """Start the server so that clients can register accounts, as on other servers."""
     from pyjabber import AppConfig  # noqa: PLC0415
     from pyjabber.features.SASL.SASL import SASL  # noqa: PLC0415
 
-    registering = SASL.handle_iq
+    handle_iq = SASL.handle_iq
     address = await server.start()
-    SASL.handle_iq = registering
+    SASL.handle_iq = handle_iq
     AppConfig.app_config.plugins.append("jabber:iq:register")
     return address
 
