@@ -66,8 +66,13 @@ class RunMetadata:
         return (
             self.descriptor is not None
             and self.descriptor.supports.minimal_telemetry
-            and not json.loads(self.details.withheld_json)
+            and not self.names_imported_code
         )
+
+    @property
+    def names_imported_code(self) -> bool:
+        """The run was imported, and its configuration names code, which is left out."""
+        return bool(json.loads(self.details.withheld_json))
 
     @property
     def has_tensorboard(self) -> bool:

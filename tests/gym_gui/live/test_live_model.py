@@ -1,6 +1,7 @@
 """The Live tab: newest step, tables, and the actions of a run that reports metrics only."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -167,6 +168,30 @@ def test_worker_that_reports_metrics_only(
     again = next(run for run in link.client.runs() if run.run_id != live.run_id)
     assert b'"steps":"sampled"' in link.client.run(again.run_id).config_json
     link.client.cancel(again.run_id, grace_s=0.0)
+
+
+def test_an_imported_run_with_code_is_not_restarted(
+    qtbot: QtBot,
+    live: LiveModel,
+    link: TrainerLink,
+    give_bundles: Callable[..., None],
+    theme: ThemeModel,
+    tmp_path: Path,
+) -> None:
+    """The banner explains how to train it again."""
+    give_bundles(Home(link.home.path), "cleanrl_worker")
+    tab = LiveTab(live, theme)
+    qtbot.addWidget(tab)
+    config = {"worker": "cleanrl_worker", "algo": "dqn", "env_id": "CartPole-v1"}
+    run = link.client.submit({**config, "total_timesteps": 100, "python_path": [str(tmp_path)]})
+    link.client.cancel(run.run_id, grace_s=0.0)
+    link.client.wait(run.run_id, TIMEOUT_MS / 1000)
+    link.client.export_run(run.run_id, tmp_path / "run.tar.gz")
+    link.client.delete(run.run_id)
+    live.show(link.client.import_run(tmp_path / "run.tar.gz").run_id)
+    qtbot.waitUntil(lambda: live.is_metrics_only, timeout=TIMEOUT_MS)
+    assert not live.can_restart
+    assert '"Duplicate as new draft" shows that code first' in tab.banner.message
 
 
 def test_steps_table_is_never_empty_between_episodes(

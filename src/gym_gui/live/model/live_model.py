@@ -29,6 +29,10 @@ from mosaic.envs.scenes.factory import scene_for
 from mosaic.envs.scenes.scene import GridScene, Scene
 
 _NEWEST_EPISODES = 8
+_IMPORTED_CODE = (
+    "The run was imported and names code, so it cannot be restarted here:"
+    ' "Duplicate as new draft" shows that code first.'
+)
 """Newest episodes in which to find one of the selected agent."""
 
 
@@ -164,7 +168,10 @@ class LiveModel(QObject):
         label = self._metadata.label if self._metadata else ""
         if label.endswith(" Worker"):  # a title; lower case within a sentence
             label = label.removesuffix(" Worker") + " worker"
-        return f"{label} streams metrics via TensorBoard/W&B; live telemetry not available."
+        text = f"{label} streams metrics via TensorBoard/W&B; live telemetry not available."
+        if self._metadata and self._metadata.names_imported_code:
+            text += f" {_IMPORTED_CODE}"
+        return text
 
     @property
     def has_tensorboard(self) -> bool:
