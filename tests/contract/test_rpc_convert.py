@@ -5,7 +5,7 @@ import typing
 import msgspec
 import pytest
 
-from mosaic.contract import daemon_settings, episodes, readiness, run_events, runs, storage
+from mosaic.contract import episodes, readiness, run_events, runs, settings_view, storage
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.convert import from_message, to_message
 from mosaic.contract.run_states import RunState
@@ -19,7 +19,7 @@ _MESSAGE_NAMES = {
 
 _SAME = [
     (struct, getattr(trainer_pb2, _MESSAGE_NAMES.get(struct, struct.__name__)))
-    for module in (runs, run_events, readiness, storage, daemon_settings)
+    for module in (runs, run_events, readiness, storage, settings_view)
     for struct in vars(module).values()
     if isinstance(struct, type)
     and issubclass(struct, msgspec.Struct)

@@ -24,7 +24,7 @@ _ALLOWED = {
     "trainer/processes/supervisor_files.py": "has its own function, to import little",
     "trainer/secrets/": "files of the user",
     "trainer/service/servicer.py": "the system",
-    "trainer/settings.py": "a file of the home, which no worker is given",
+    "trainer/daemon_settings.py": "a file of the home, which no worker is given",
     "trainer/storage/imported_checkpoints.py": "creates files",
     "trainer/workers/": "sources of workers and their cache, before a run exists",
 }

@@ -132,7 +132,7 @@ def _workers(ctx: click.Context) -> Iterator[Any]:
 
 
 def _catalog(ctx: click.Context) -> Any:
-    settings = importlib.import_module("mosaic.trainer.settings")
+    settings = importlib.import_module("mosaic.trainer.daemon_settings")
     own = settings.load_settings(_home_of(ctx).settings, {}).own_worker_folders
     folders = importlib.import_module("mosaic.trainer.workers.worker_layout")
     catalog = importlib.import_module("mosaic.trainer.workers.worker_catalog")

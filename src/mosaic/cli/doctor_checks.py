@@ -21,9 +21,9 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_size
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.daemon_settings import DEFAULT_PORT, DaemonSettings, load_settings
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.secrets.secret_files import read_env_file
-from mosaic.trainer.settings import DEFAULT_PORT, DaemonSettings, load_settings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_infos import worker_infos
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS

@@ -30,7 +30,7 @@ from mosaic.envs import catalog
 from mosaic.envs.entries import BUNDLE, EnvironmentEntry, Family
 from mosaic.envs.key_maps import KeyMap, key_cap
 from mosaic.trainer.bundles.bundle_store import BundleStore
-from mosaic.trainer.settings import load_settings
+from mosaic.trainer.daemon_settings import load_settings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 

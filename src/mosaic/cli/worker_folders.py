@@ -10,7 +10,7 @@ from pathlib import Path
 from mosaic.contract.atomic_file import write_atomically
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.settings import load_settings
+from mosaic.trainer.daemon_settings import load_settings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 

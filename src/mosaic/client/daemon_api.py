@@ -3,10 +3,10 @@
 from typing import Any
 
 from mosaic.client.api_base import ApiBase
-from mosaic.contract.daemon_settings import SecretInfo, SecretList, SettingsView, SettingValues
 from mosaic.contract.readiness import DaemonHealth
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message, to_message
+from mosaic.contract.settings_view import SecretInfo, SecretList, SettingsView, SettingValues
 
 
 class DaemonApi(ApiBase):

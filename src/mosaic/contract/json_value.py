@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from mosaic.contract.problems import MAX_PROBLEMS, Path, Problem
-from mosaic.contract.secret_names import contains_secret, is_secret_name
+from mosaic.contract.secret_detection import contains_secret, is_secret_name
 
 MAX_DOCUMENT_BYTES = 1 << 20
 MAX_DEPTH = 64

@@ -12,6 +12,7 @@ from mosaic.contract.layout import Home
 from mosaic.contract.runs import RunStats
 from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight.preflight_report import Preflight
 from mosaic.trainer.processes.launcher import LocalLauncher
@@ -22,7 +23,6 @@ from mosaic.trainer.runs.ingest_pool import IngestPool
 from mosaic.trainer.runs.recovery import Recovered, Recovery
 from mosaic.trainer.runs.run_services import RunServices
 from mosaic.trainer.secrets import Secrets
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.artifact_removal import CheckpointRemoval
 from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.storage.datasets import Datasets

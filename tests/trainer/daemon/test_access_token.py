@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.service.access_token import issue_token
+from mosaic.trainer.service.server import issue_token
 
 
 def test_each_token_is_new_and_private(tmp_path: Path) -> None:

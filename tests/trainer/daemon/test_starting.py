@@ -16,7 +16,7 @@ from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceStub
 from mosaic.contract.run_states import RunState
-from mosaic.trainer.settings import DEFAULT_PORT
+from mosaic.trainer.daemon_settings import DEFAULT_PORT
 from tests.support.daemon import DaemonUnderTest, eventually
 
 pytestmark = pytest.mark.process

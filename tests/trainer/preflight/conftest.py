@@ -14,11 +14,11 @@ from mosaic.contract.readiness import CheckStatus, PreflightItem, PreflightRepor
 from mosaic.contract.run_config import TrainRunConfig, load_run_config
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.preflight.checks import Candidate
 from mosaic.trainer.preflight.preflight_report import Preflight
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.secrets import Secrets
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from tests.trainer.machine.conftest import FakeMachine
 

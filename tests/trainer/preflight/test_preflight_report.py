@@ -11,7 +11,7 @@ from mosaic.contract.readiness import CheckStatus
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunStats
-from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 from mosaic.trainer.workers.worker_layout import CHECKOUT_WORKERS
 from tests.trainer.preflight.conftest import WORKER, Bench, config, item_of, status_of

@@ -7,9 +7,9 @@ import pytest
 
 from mosaic.contract.layout import Home
 from mosaic.contract.readiness import CheckStatus
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.preflight import resource_checks
 from mosaic.trainer.preflight.expectation import Expectation
-from mosaic.trainer.settings import DaemonSettings
 from tests.trainer.machine.conftest import FakeMachine
 from tests.trainer.preflight.conftest import config, only
 

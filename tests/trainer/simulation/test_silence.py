@@ -14,8 +14,7 @@ import mosaic_worker
 from mosaic.contract.episodes import EpisodeRecording
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.simulation.helper_messages import Done, FrameMessage
-from mosaic.trainer.simulation.helper_process import ScratchFolders
+from mosaic.trainer.simulation.helper_process import Done, FrameMessage, ScratchFolders
 from mosaic.trainer.simulation.resimulation import ResimulationSession, SimulationPart
 from mosaic.trainer.simulation.runtime import SimulationRuntime
 from tests.support.daemon import eventually

@@ -13,8 +13,8 @@ from mosaic.contract.run_events import ArtifactPruned, RetentionChanged
 from mosaic.contract.run_states import RunState
 from mosaic.contract.storage import PruneReport
 from mosaic.trainer.artifacts.artifact_scan import scan_artifacts
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.paging import artifact_id
 from mosaic.trainer.storage.retention import RetentionService
 from tests.trainer.storage.conftest import DAY_S, NOW, AddRun

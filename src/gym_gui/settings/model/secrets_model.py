@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from gym_gui.runtime.models.services import Services
-from mosaic.contract.daemon_settings import SecretInfo
 from mosaic.contract.errors import UserError
+from mosaic.contract.settings_view import SecretInfo
 
 _TITLES = {
     "WANDB_API_KEY": ("Weights & Biases", "Tracks runs online; see wandb.ai/authorize."),

@@ -14,10 +14,10 @@ from gym_gui.runtime.models.theme_model import ThemeChoice, ThemeModel
 from gym_gui.runtime.trainer_link import LinkState, restart_daemon
 from gym_gui.settings.model.daemon_fields import DAEMON_FIELDS, STORAGE_FIELDS, DaemonField, Number
 from gym_gui.settings.model.secrets_model import SecretsModel
-from mosaic.contract.daemon_settings import SettingsView
 from mosaic.contract.errors import UserError
 from mosaic.contract.formatting import format_size
 from mosaic.contract.readiness import DaemonHealth
+from mosaic.contract.settings_view import SettingsView
 from mosaic.contract.storage import PruneReport, RetentionStatus
 
 THEME_KEY = "appearance/theme"

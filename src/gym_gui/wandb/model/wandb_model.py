@@ -20,8 +20,8 @@ from gym_gui.wandb.feed.wandb_connection import (
 )
 from gym_gui.wandb.feed.wandb_runs import LocalRun, WandbLocation, watch_wandb
 from gym_gui.wandb.model.wandb_values import WandbValues
-from mosaic.contract.daemon_settings import SecretInfo
 from mosaic.contract.run_states import FINAL_STATES
+from mosaic.contract.settings_view import SecretInfo
 
 KEY = "WANDB_API_KEY"
 HOW_TO_TRACK = "Enable --track and login to use W&B"

@@ -17,7 +17,7 @@ from mosaic.contract.ids import is_ulid
 from mosaic.contract.json_value import INT64_MAX
 from mosaic.contract.prebuild import prebuild_decoders
 from mosaic.contract.runs import RunRecord
-from mosaic.contract.secret_names import is_secret_name
+from mosaic.contract.secret_detection import is_secret_name
 from mosaic.trainer.artifacts.run_tree import is_valid_path
 
 FORMAT = 1

@@ -8,7 +8,7 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home, create_private_folder
 from mosaic.trainer.daemon.disk_reserve import release_reserve
 from mosaic.trainer.daemon.startup import DaemonLog, Invocation, ReadinessPipe, parse
-from mosaic.trainer.settings import load_settings
+from mosaic.trainer.daemon_settings import load_settings
 
 _log = logging.getLogger(__name__)
 

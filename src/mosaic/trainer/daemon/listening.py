@@ -18,7 +18,7 @@ import grpc
 from mosaic.contract.endpoint import SOCKET_SCHEME, SocketFolder
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import Home
-from mosaic.trainer.settings import DEFAULT_PORT, DaemonSettings
+from mosaic.trainer.daemon_settings import DEFAULT_PORT, DaemonSettings
 
 _log = logging.getLogger(__name__)
 

@@ -24,10 +24,9 @@ from mosaic.contract.process_identity import ProcessIdentity
 from mosaic.trainer.daemon.disk_reserve import fill_reserve
 from mosaic.trainer.daemon.listening import BoundAddress, listen
 from mosaic.trainer.daemon.startup import DaemonLog, ReadinessPipe
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.processes.child_processes import become_subreaper
-from mosaic.trainer.service.access_token import issue_token
-from mosaic.trainer.service.server import TrainerServer
-from mosaic.trainer.settings import DaemonSettings
+from mosaic.trainer.service.server import TrainerServer, issue_token
 from mosaic.trainer.trainer import Trainer
 
 _log = logging.getLogger(__name__)

@@ -20,6 +20,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunQuery
 from mosaic.contract.worker_manifest import WorkerManifest
 from mosaic.trainer.bundles.bundle_store import BundleStore, PreparedWorker
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight import outside_checks, resource_checks, worker_checks
 from mosaic.trainer.preflight.bundle_checks import check_bundle, check_packages, check_python
@@ -28,7 +29,6 @@ from mosaic.trainer.preflight.expectation import Expectation, expect
 from mosaic.trainer.preflight.resource_checks import check_gpu
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.secrets import Secrets
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.workers.run_scripts import SCRIPT_CODES, descriptor_of_run
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 

@@ -6,11 +6,11 @@ from typing import Any
 from mosaic.contract.descriptor import Algorithm
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.machine.gpus import GpuSearch
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.preflight.checks import Candidate, Items, blocking, ok, warning
 from mosaic.trainer.preflight.expectation import Expectation
-from mosaic.trainer.settings import DaemonSettings
 
 _MB = 1 << 20
 

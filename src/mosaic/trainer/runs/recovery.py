@@ -23,13 +23,12 @@ from mosaic.contract.regular_files import read_regular
 from mosaic.contract.run_config import load_run_config
 from mosaic.contract.run_states import FINAL_STATES, RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_removal import clean_leftovers
 from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.processes.run_process import NotStarted
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.run_annotations import restore_annotations
-from mosaic.trainer.runs.run_files import LaunchRecord, remove_frames, write_config
+from mosaic.trainer.runs.run_files import LaunchRecord, last_lines, remove_frames, write_config
 
 _log = logging.getLogger(__name__)
 

@@ -10,11 +10,10 @@ from mosaic.contract.events import Bye
 from mosaic.contract.process_records import ExitRecord
 from mosaic.contract.run_states import LIVE_STATES, RunState
 from mosaic.contract.runs import RunRecord
-from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.processes.run_process import Exited, Lost, RunProcess
 from mosaic.trainer.registry.errors import StateConflictError, UnknownRunError
-from mosaic.trainer.runs.run_files import remove_frames
+from mosaic.trainer.runs.run_files import last_lines, remove_frames
 from mosaic.trainer.runs.run_monitor import RunMonitor
 from mosaic.trainer.runs.run_services import RunServices
 

@@ -7,11 +7,10 @@ from mosaic.contract.ids import new_ulid
 from mosaic.contract.run_config import TrainRunConfig
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
-from mosaic.trainer.artifacts.output_tail import last_lines
 from mosaic.trainer.artifacts.run_import import ImportedRun
 from mosaic.trainer.artifacts.run_removal import delete_run
 from mosaic.trainer.runs.run_annotations import save_annotations
-from mosaic.trainer.runs.run_files import write_config
+from mosaic.trainer.runs.run_files import last_lines, write_config
 from mosaic.trainer.runs.run_monitor import RunMonitor
 from mosaic.trainer.runs.run_services import RunServices
 

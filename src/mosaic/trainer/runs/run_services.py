@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from mosaic.contract.layout import Home
 from mosaic.trainer.bundles.bundle_store import BundleStore
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.machine.machine import Machine
 from mosaic.trainer.processes.launcher import RunLauncher
 from mosaic.trainer.registry.run_registry import RunRegistry
 from mosaic.trainer.runs.commit_signals import CommitSignals
 from mosaic.trainer.runs.ingest_pool import IngestPool
 from mosaic.trainer.secrets import Secrets
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.checkpoints import Checkpoints
 from mosaic.trainer.workers.worker_catalog import WorkerCatalog
 

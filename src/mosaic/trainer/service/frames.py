@@ -10,7 +10,6 @@ import msgspec
 from mosaic.contract.frame_file import FrameReader, FrameView
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.trainer.concurrency import ThreadBound
-from mosaic.trainer.service.following import is_finished
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer, existing_run
 from mosaic.trainer.service.request_checks import (
     BadRequestError,
@@ -19,6 +18,7 @@ from mosaic.trainer.service.request_checks import (
     checked_lines,
     checked_number,
 )
+from mosaic.trainer.service.store_view import is_finished
 from mosaic.trainer.thumbnails.thumbnail_service import ThumbnailRequest, ThumbnailService
 
 _FPS = 30.0

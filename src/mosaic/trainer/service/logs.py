@@ -12,9 +12,9 @@ from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.trainer.concurrency import ThreadBound, run_in_thread
 from mosaic.trainer.secrets.redaction import ByteRedactor
 from mosaic.trainer.service.errors import unsafe_file
-from mosaic.trainer.service.following import is_finished
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer, existing_run
 from mosaic.trainer.service.request_checks import MAX_CURSOR, checked_integer
+from mosaic.trainer.service.store_view import is_finished
 
 _BLOCK_BYTES = 64 << 10
 _MAX_TAIL_BYTES = 16 << 20

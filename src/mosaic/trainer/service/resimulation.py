@@ -20,8 +20,7 @@ from mosaic.trainer.service.partial_servicer import Context, PartialServicer, ex
 from mosaic.trainer.service.request_checks import MAX_CURSOR, BadRequestError, checked_integer
 from mosaic.trainer.service.store_view import StoreView
 from mosaic.trainer.simulation.errors import not_replayable, too_many_simulations
-from mosaic.trainer.simulation.helper_messages import Checked, Done, FrameMessage
-from mosaic.trainer.simulation.helper_process import ScratchFolders
+from mosaic.trainer.simulation.helper_process import Checked, Done, FrameMessage, ScratchFolders
 from mosaic.trainer.simulation.resimulation import ResimulationSession, SimulationPart
 from mosaic.trainer.simulation.runtime import find_runtime
 

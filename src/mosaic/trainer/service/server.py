@@ -1,18 +1,26 @@
 """The gRPC server: token first, limits, our service and the standard health service.
 
 Created in two steps by `mosaic.trainer.daemon`: the address is bound before anything else happens,
-and the trainer is served once it is open. There is no reflection.
+and the trainer is served once it is open. There is no reflection. The access token is new at each
+start and checked on every call; only the owner of the home can read its file.
 """
 
+import hmac
+import secrets
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
+from mosaic.contract.atomic_file import write_atomically
+from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2
 from mosaic.contract.rpc.trainer_pb2_grpc import add_TrainerServiceServicer_to_server
-from mosaic.trainer.service.access_token import TokenCheck
-from mosaic.trainer.service.call_interceptor import CallInterceptor
+from mosaic.trainer.service.call_interceptor import CallInterceptor, Continuation, Handler, abort
+from mosaic.trainer.service.errors import RpcError, to_rpc_error, wrong_token
+from mosaic.trainer.service.partial_servicer import Context
 from mosaic.trainer.service.response_redaction import ResponseRedactor
 from mosaic.trainer.service.servicer import TrainerServicer
 from mosaic.trainer.trainer import Trainer
@@ -21,6 +29,9 @@ SERVICE_NAME = trainer_pb2.DESCRIPTOR.services_by_name["TrainerService"].full_na
 MAX_REQUEST_BYTES = 4 << 20
 _MAX_CALLS = 4_000
 _STOP_GRACE_S = 2.0
+_TOKEN_BYTES = 32
+_KEY = "authorization"
+_SCHEME = b"Bearer "
 
 _OPTIONS: tuple[tuple[str, int], ...] = (
     # Otherwise two daemons could share a port, and each would get half of the calls.
@@ -78,3 +89,49 @@ class TrainerServer:
             self._servicer.cancel_installations()
         self._interceptor.end_streams()
         await self._server.stop(grace_s)
+
+
+def issue_token(path: Path) -> str:
+    """Create a token and replace the file; earlier tokens are not valid any more."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    try:
+        # Creates a file with mode 0600 and renames it: a link in its place is replaced.
+        write_atomically(path, f"{token}\n".encode())
+    except UserError as error:
+        raise UserError(
+            f"The token {error.message}",
+            remedy="Remove it, and make its folder writable for this user.",
+            code="T384",
+        ) from error
+    return token
+
+
+class TokenCheck(grpc.aio.ServerInterceptor):
+    """Rejects every call without the token. Must be the first interceptor."""
+
+    def __init__(self, token: str) -> None:
+        self._expected = _SCHEME + token.encode()
+        self._reject_handler = _make_reject_handler(to_rpc_error(wrong_token(), lambda text: text))
+
+    async def intercept_service(
+        self,
+        continuation: Continuation,
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> "Handler | None":
+        sent = [value for key, value in handler_call_details.invocation_metadata if key == _KEY]
+        if len(sent) == 1 and hmac.compare_digest(_as_bytes(sent[0]), self._expected):
+            return await continuation(handler_call_details)
+        return self._reject_handler
+
+
+def _as_bytes(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode(errors="surrogateescape")
+
+
+def _make_reject_handler(rpc_error: RpcError) -> Handler:
+    """A bidirectional stream handler: it fits any call, and does not read the request."""
+
+    async def reject(_: Any, context: Context) -> None:
+        await abort(context, rpc_error)
+
+    return grpc.stream_stream_rpc_method_handler(reject)

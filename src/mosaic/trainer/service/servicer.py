@@ -13,6 +13,7 @@ from mosaic.contract.rpc.trainer_pb2_grpc import TrainerServiceServicer
 from mosaic.contract.run_states import LIVE_STATES
 from mosaic.telemetry.episode_pages import EpisodePages
 from mosaic.trainer.concurrency import run_in_thread
+from mosaic.trainer.daemon_settings import SettingsFile
 from mosaic.trainer.service.frames import FrameServicer, ThumbnailServicer
 from mosaic.trainer.service.logs import LogServicer
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer
@@ -24,7 +25,6 @@ from mosaic.trainer.service.storage import MAX_VERIFICATIONS, StorageServicer
 from mosaic.trainer.service.streams import StreamServicer
 from mosaic.trainer.service.watching import WatchServicer
 from mosaic.trainer.service.workers import WorkerServicer
-from mosaic.trainer.settings import SettingsFile
 from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.thumbnails.thumbnail_service import ThumbnailService
 from mosaic.trainer.trainer import Trainer

@@ -7,15 +7,15 @@ import re
 
 import msgspec
 
-from mosaic.contract.daemon_settings import SecretInfo, SecretList, SettingsView, SettingValues
 from mosaic.contract.errors import UserError
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.contract.rpc.convert import from_message, to_message
+from mosaic.contract.settings_view import SecretInfo, SecretList, SettingsView, SettingValues
 from mosaic.trainer.concurrency import run_in_long_thread, run_in_thread, shielded
+from mosaic.trainer.daemon_settings import AFTER_RESTART, CHANGEABLE, Number, SettingsFile
 from mosaic.trainer.secrets import Secrets
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import BadRequestError, checked_lines
-from mosaic.trainer.settings import AFTER_RESTART, CHANGEABLE, Number, SettingsFile
 from mosaic.trainer.workers.found_worker import FoundWorker
 
 _log = logging.getLogger(__name__)

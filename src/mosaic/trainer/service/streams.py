@@ -7,7 +7,6 @@ from mosaic.contract.episodes import EpisodeRollup
 from mosaic.contract.rpc import trainer_pb2 as pb
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.reader import StoredEvent, TelemetryReader
-from mosaic.trainer.service.following import DEFAULT_INTERVAL_S, MessageBatch, follow_store
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import (
     MAX_CURSOR,
@@ -16,7 +15,13 @@ from mosaic.trainer.service.request_checks import (
     checked_number,
 )
 from mosaic.trainer.service.response_redaction import ResponseRedactor
-from mosaic.trainer.service.store_view import Lane, newest_chunk
+from mosaic.trainer.service.store_view import (
+    DEFAULT_INTERVAL_S,
+    Lane,
+    MessageBatch,
+    follow_store,
+    newest_chunk,
+)
 
 _CHUNKS_PER_READ = 16
 _EPISODES_PER_READ = 1_000

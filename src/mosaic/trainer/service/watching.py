@@ -13,7 +13,6 @@ from mosaic.contract.run_states import LIVE_STATES
 from mosaic.contract.runs import RunRecord, RunStats
 from mosaic.trainer.concurrency import run_in_thread
 from mosaic.trainer.runs.commit_signals import REGISTRY
-from mosaic.trainer.service.following import POLL_S, wait_for_change
 from mosaic.trainer.service.partial_servicer import Context, PartialServicer
 from mosaic.trainer.service.request_checks import (
     MAX_CURSOR,
@@ -21,6 +20,7 @@ from mosaic.trainer.service.request_checks import (
     checked_integer,
     checked_run_id,
 )
+from mosaic.trainer.service.store_view import POLL_S, wait_for_change
 from mosaic.trainer.trainer import Trainer
 
 _EVENTS_PER_READ = 500

@@ -22,17 +22,15 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.regular_files import open_regular
 from mosaic.trainer.processes.process_environment import simulation_environment
 from mosaic.trainer.simulation import errors
-from mosaic.trainer.simulation.helper_messages import (
+from mosaic.trainer.simulation.helper_process import (
     BrokenMessageError,
     Checked,
     Done,
     Failed,
     FrameMessage,
-    Opened,
-)
-from mosaic.trainer.simulation.helper_process import (
     HelperProcess,
     HelperTimeoutError,
+    Opened,
     ScratchFolders,
     describe_exit,
 )

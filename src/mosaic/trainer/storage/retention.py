@@ -14,9 +14,9 @@ from mosaic.contract.manifest import ManifestError, decode_manifest
 from mosaic.contract.runs import RunRecord
 from mosaic.contract.storage import PrunedItem, PruneReport, StorageUse
 from mosaic.contract.storage import RetentionStatus as RetentionView
+from mosaic.trainer.daemon_settings import DaemonSettings
 from mosaic.trainer.registry.errors import UnknownRunError
 from mosaic.trainer.registry.run_registry import RunRegistry
-from mosaic.trainer.settings import DaemonSettings
 from mosaic.trainer.storage.artifact_removal import (
     checkpoints_in_use,
     remove_artifact,

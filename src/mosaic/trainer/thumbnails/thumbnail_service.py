@@ -19,8 +19,7 @@ from mosaic.trainer.bundles.bundle_store import BundleStore
 from mosaic.trainer.concurrency import run_in_long_thread
 from mosaic.trainer.simulation.helper_process import ScratchFolders
 from mosaic.trainer.simulation.runtime import SimulationRuntime
-from mosaic.trainer.thumbnails.errors import packages_missing
-from mosaic.trainer.thumbnails.render_process import RenderProcess, Thumbnail
+from mosaic.trainer.thumbnails.render_process import RenderProcess, Thumbnail, packages_missing
 from mosaic.trainer.trainer import Trainer
 
 TIMEOUT_S = 20.0

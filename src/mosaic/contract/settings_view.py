@@ -1,6 +1,7 @@
 """Settings and secrets of a daemon, as clients see them. Secret values are never sent.
 
-The messages of the same names in `proto/trainer.proto` have the same fields.
+`mosaic.trainer.daemon_settings` has the defaults. The messages of the same names in
+`proto/trainer.proto` have the same fields.
 """
 
 import msgspec

@@ -2,6 +2,7 @@
 
 The first source that has a name decides: `secrets.env` in the home (written by the window's
 settings), the daemon's own environment, `.env` in the home, `.env` in the checkout.
+`mosaic.contract.secret_detection` decides which names and texts are secret.
 """
 
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from mosaic.contract.layout import Home
 from mosaic.contract.run_config import TrainRunConfig
-from mosaic.contract.secret_names import contains_secret, is_secret_name
+from mosaic.contract.secret_detection import contains_secret, is_secret_name
 from mosaic.trainer.secrets.redaction import Redactor
 from mosaic.trainer.secrets.secret_files import (
     FileContent,

@@ -1,4 +1,7 @@
-"""Settings of the daemon: `settings.toml` in the home, with overrides of the command line."""
+"""Settings of the daemon and their defaults: `settings.toml`, with overrides of the command line.
+
+Clients see a part of them: `mosaic.contract.settings_view`.
+"""
 
 import os
 import re
@@ -12,9 +15,9 @@ import msgspec
 from msgspec import Meta
 
 from mosaic.contract.atomic_file import write_atomically
-from mosaic.contract.daemon_settings import SettingValues
 from mosaic.contract.errors import UserError
 from mosaic.contract.prebuild import prebuild_decoders
+from mosaic.contract.settings_view import SettingValues
 
 DEFAULT_PORT = 50055
 _MAX_MB = 1 << 40

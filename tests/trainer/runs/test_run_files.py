@@ -1,11 +1,21 @@
 """The last lines of a run's output are plain text, whatever the worker printed."""
 
 import os
+from pathlib import Path
 
 import pytest
 
-from mosaic.contract.layout import RunDirectory
-from mosaic.trainer.artifacts.output_tail import MAX_LINE_LENGTH, last_lines
+from mosaic.contract.ids import new_ulid
+from mosaic.contract.layout import Home, RunDirectory
+from mosaic.trainer.runs.run_files import MAX_LINE_LENGTH, last_lines
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    """An empty directory of a run."""
+    directory = Home(tmp_path).run(new_ulid())
+    directory.path.mkdir(parents=True)
+    return directory
 
 
 def written(run: RunDirectory, data: bytes, count: int = 50) -> tuple[str, ...]:

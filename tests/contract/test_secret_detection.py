@@ -2,7 +2,7 @@
 
 import pytest
 
-from mosaic.contract.secret_names import contains_secret, is_secret_name
+from mosaic.contract.secret_detection import contains_secret, is_secret_name
 
 
 @pytest.mark.parametrize(

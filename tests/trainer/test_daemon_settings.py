@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mosaic.contract.errors import UserError
-from mosaic.trainer.settings import SettingsFile
+from mosaic.trainer.daemon_settings import SettingsFile
 
 WRITTEN = """# Mine, please keep.
 max_runs = 8  # the laptop is small
