@@ -1,4 +1,4 @@
-"""A real daemon that knows the hostile worker."""
+"""A real daemon that has the hostile worker."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tests.support.daemon_pool import DaemonPool
 
 WORKERS = Path(__file__).with_name("workers")
 
-Play = Callable[[str], str]
+SubmitAttack = Callable[[str], str]
 
 
 def add_hostile_worker(home: Home) -> None:
@@ -29,11 +29,11 @@ def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
 
 
 @pytest.fixture
-def play(daemon: DaemonUnderTest) -> Play:
-    """Submits a run of the hostile worker that plays a trick; returns its id."""
+def submit_attack(daemon: DaemonUnderTest) -> SubmitAttack:
+    """A function that submits a run of the hostile worker with this attack; returns its id."""
 
-    def submit(trick: str) -> str:
-        config = {"worker": "hostile", "algo": trick, "env_id": "None-v0"}
+    def submit(attack: str) -> str:
+        config = {"worker": "hostile", "algo": attack, "env_id": "None-v0"}
         request = pb.SubmitRunRequest(config_json=json.dumps(config).encode())
         return daemon.stub.SubmitRun(request).run_id
 

@@ -1,4 +1,4 @@
-"""Agents that share the ids of episodes are counted, and any number of them is stored."""
+"""Several agents with the same episode ids, and many agents in one episode."""
 
 import json
 import sqlite3
@@ -36,15 +36,17 @@ def _step(number: int, episode: str = "e", **fields: object) -> dict[str, object
 
 
 @pytest.mark.process
-def test_shared_episode_ids_are_shown(daemon: DaemonUnderTest, play: Callable[[str], str]) -> None:
+def test_shared_episode_ids_cause_a_warning(
+    daemon: DaemonUnderTest, submit_attack: Callable[[str], str]
+) -> None:
     """A warning names the number of episodes and the remedy."""
-    record = daemon.until(play("shared_episodes"))
+    record = daemon.until(submit_attack("shared_episodes"))
     assert record.state == "succeeded"
     assert any("3 episodes have lines of several agents" in text for text in record.warnings)
 
 
 def test_each_episode_is_counted_once(run: RunDirectory) -> None:
-    """Also when its lines arrive in several commits, with a restart between them."""
+    """Even if its lines arrive in several commits, with a restart between them."""
     for number in range(4):
         _write(run, _step(number, agent_id="a"), _step(number, agent_id="b"))
         with TelemetryService(run) as service:
@@ -53,7 +55,7 @@ def test_each_episode_is_counted_once(run: RunDirectory) -> None:
         assert reader.counts().mixed_episodes == 1
 
 
-def test_one_agent_is_not_several(run: RunDirectory) -> None:
+def test_lines_without_an_agent_are_not_mixed(run: RunDirectory) -> None:
     """Lines without an agent belong to the agent of the others."""
     start: dict[str, object] = {"type": "episode_start", "episode_id": "e", "agent_id": "a"}
     _write(run, start, _step(0), _step(1, agent_id="a"))
@@ -64,7 +66,7 @@ def test_one_agent_is_not_several(run: RunDirectory) -> None:
 
 
 def test_a_new_agent_in_every_step(run: RunDirectory) -> None:
-    """The row of the episode stays small, however many agents there are; no step is lost."""
+    """The row of the episode stays small with many agents; no step is lost."""
     _write(run, *(_step(number, agent_id=f"agent-{number}") for number in range(3_000)))
     with TelemetryService(run) as service:
         assert service.finish()
@@ -76,7 +78,7 @@ def test_a_new_agent_in_every_step(run: RunDirectory) -> None:
         assert len(reader.steps_after(-1)) == 3_000
 
 
-def test_a_stuck_reader_is_reported(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blocking_reader_is_reported(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The write-ahead log cannot be merged while a reader holds an old state of the store."""
     monkeypatch.setattr(service_module, "_MAX_WAL_BYTES", 100_000)
     monkeypatch.setattr(service_module, "_CHECKPOINT_EVERY_COMMITS", 5)

@@ -1,4 +1,4 @@
-"""Another local user listens where the daemon was: the token is not sent to them."""
+"""The token is not sent to another local user who listens at the daemon's address."""
 
 import os
 import select
@@ -134,7 +134,7 @@ def _received(connection: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("change", ["pid", "start_ticks", "boot_id"])
 def test_endpoint_of_another_process_is_not_used(daemon: DaemonUnderTest, change: str) -> None:
-    """Pid, start time and boot must all match: after a reboot a pid means nothing."""
+    """Pid, start time and boot must all match: pids are reused after a reboot."""
     endpoint = Endpoint.read(daemon.home.endpoint)
     assert endpoint is not None
     changed = {"pid": os.getpid(), "start_ticks": endpoint.start_ticks + 1, "boot_id": "other"}
@@ -155,7 +155,7 @@ def test_socket_in_a_shared_folder_is_not_trusted(open_folder: Path) -> None:
     home.trainer.chmod(0o777)
     path = home.socket("0")
     with _listener_of_other_user(path) as listener:
-        # The process in the file is ours and alive; only the socket is not.
+        # The process in the file is this one; only the socket belongs to another user.
         home = _home_with_endpoint(open_folder, path, os.getpid())
         with pytest.raises(UntrustedEndpointError, match="Other users can replace"):
             TrainerClient.connect(home)
@@ -171,7 +171,7 @@ def test_socket_in_a_shared_folder_is_not_trusted(open_folder: Path) -> None:
 
 @needs_other_user
 def test_process_of_another_user_is_not_the_daemon(open_folder: Path) -> None:
-    """Although it is the process in the file, and alive."""
+    """Even if it is the process in the endpoint file, and alive."""
     home = Home(open_folder / "home")
     home.trainer.mkdir(parents=True)
     home.trainer.chmod(0o777)

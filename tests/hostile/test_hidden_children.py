@@ -1,4 +1,4 @@
-"""A child that hides is ended with its run, or the daemon does not claim that it is gone."""
+"""A hidden child is ended with its run, or the reason says that it may be left."""
 
 import os
 import signal
@@ -12,29 +12,29 @@ from mosaic.contract.process_records import StartedRecord
 from mosaic.contract.run_states import RunState
 from tests.support.daemon import DaemonUnderTest, eventually
 
-Play = Callable[[str], str]
+SubmitAttack = Callable[[str], str]
 
 pytestmark = pytest.mark.process
 
 _COMMAND_LINE = b"sleep\x003.14159e3\x00"
 
 
-def _hidden() -> list[int]:
-    found = []
+def _find_hidden() -> list[int]:
+    pids = []
     for process in live_processes():
         try:
             if Path(f"/proc/{process.pid}/cmdline").read_bytes() == _COMMAND_LINE:
-                found.append(process.pid)
+                pids.append(process.pid)
         except OSError:
             continue
-    return found
+    return pids
 
 
 @pytest.fixture
 def hidden_children() -> Iterator[Callable[[], list[int]]]:
-    before = set(_hidden())
-    yield lambda: [pid for pid in _hidden() if pid not in before]
-    for pid in set(_hidden()) - before:
+    before = set(_find_hidden())
+    yield lambda: [pid for pid in _find_hidden() if pid not in before]
+    for pid in set(_find_hidden()) - before:
         os.kill(pid, signal.SIGKILL)
 
 
@@ -46,10 +46,10 @@ def _kill_supervisor(daemon: DaemonUnderTest, run_id: str) -> StartedRecord:
 
 
 def test_the_daemon_adopts_and_ends_it(
-    daemon: DaemonUnderTest, play: Play, hidden_children: Callable[[], list[int]]
+    daemon: DaemonUnderTest, submit_attack: SubmitAttack, hidden_children: Callable[[], list[int]]
 ) -> None:
-    """The daemon that started the supervisor is the next parent of what it leaves behind."""
-    run_id = play("hidden_child")
+    """The daemon that started the supervisor becomes the parent of its orphans."""
+    run_id = submit_attack("hidden_child")
     daemon.until(run_id, RunState.RUNNING)
     eventually(hidden_children)
     _kill_supervisor(daemon, run_id)
@@ -58,14 +58,14 @@ def test_the_daemon_adopts_and_ends_it(
     assert "all its processes are gone" in record.reason
 
 
-def test_another_daemon_finds_it_or_does_not_claim_it(
-    daemon: DaemonUnderTest, play: Play, hidden_children: Callable[[], list[int]]
+def test_another_daemon_ends_it_or_reports_that_it_may_be_left(
+    daemon: DaemonUnderTest, submit_attack: SubmitAttack, hidden_children: Callable[[], list[int]]
 ) -> None:
     """A daemon that reattached to the run finds the child in the run's control group.
 
-    Where there is no such group it cannot know of the child, and says so.
+    Without such a group it cannot find the child, and the reason says so.
     """
-    run_id = play("hidden_child")
+    run_id = submit_attack("hidden_child")
     daemon.until(run_id, RunState.RUNNING)
     eventually(hidden_children)
     daemon.restart()

@@ -24,7 +24,7 @@ def open_umask() -> Iterator[None]:
 
 @pytest.mark.usefixtures("open_umask")
 def test_new_folders_of_the_home_are_private(tmp_path: Path) -> None:
-    """Whatever the umask; folders that existed before keep their permissions."""
+    """For any umask; folders that existed before keep their permissions."""
     tmp_path.chmod(0o755)
     home = Home(tmp_path / "home")
     create_private_folder(home.exports / "tensorboard" / "run")
@@ -35,7 +35,7 @@ def test_new_folders_of_the_home_are_private(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_daemon_closes_folders_of_earlier_versions(tmp_path: Path) -> None:
+def test_the_daemon_makes_folders_of_earlier_versions_private(tmp_path: Path) -> None:
     """They were created with the permissions of the user's other files."""
     daemon = DaemonUnderTest(tmp_path)
     home = daemon.home
@@ -58,7 +58,7 @@ def test_the_daemon_closes_folders_of_earlier_versions(tmp_path: Path) -> None:
 def test_a_home_in_which_no_run_could_start_is_rejected(
     tmp_path: Path, name: bytes, reason: str
 ) -> None:
-    """At the start, with the reason, instead of in every run."""
+    """The daemon does not start and reports the reason, instead of failing in every run."""
     daemon = DaemonUnderTest(tmp_path / os.fsdecode(name))
     error = daemon.start_error()
     assert error["code"] == "T482"
@@ -90,8 +90,8 @@ def test_annotations_survive_a_lost_registry(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_concurrent_deletions_agree(daemon: DaemonUnderTest) -> None:
-    """Every caller hears that the run was deleted."""
+def test_concurrent_deletions_return_the_same_result(daemon: DaemonUnderTest) -> None:
+    """Every call returns the same result."""
     run_id = daemon.submit(steps=3)
     daemon.until(run_id)
     request = pb.DeleteRunRequest(run_id=run_id)
@@ -103,7 +103,7 @@ def test_concurrent_deletions_agree(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 def test_a_full_disk_is_shown_with_the_runs(tmp_path: Path) -> None:
-    """Not only by `daemon status`; the output for programs stays JSON."""
+    """`runs list` and `daemon status` report it; the JSON output is valid."""
     mosaic = Mosaic(tmp_path)
     try:
         mosaic.ok("daemon", "start", "--min-free-disk-mb", str(1 << 35))

@@ -1,4 +1,4 @@
-"""An imported archive names code: nothing runs it until a user agrees."""
+"""Code that an imported archive names is not run without the user's consent."""
 
 import json
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.process
 _FOLDER = "files of the archive"
 
 
-def _imported(client: TrainerClient, folder: Path, **config: Any) -> str:
-    """The id of an imported run of the echo worker that names code inside of its archive."""
+def _import_run(client: TrainerClient, folder: Path, **config: Any) -> str:
+    """Import a run of the echo worker with this configuration, and return its id."""
     document = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", **config}
     run_id = client.submit({**document, "params": {"steps": 3}}).run_id
     client.wait(run_id, timeout_s=60)
@@ -32,9 +32,9 @@ def _imported(client: TrainerClient, folder: Path, **config: Any) -> str:
 
 
 def test_code_of_an_imported_run_is_withheld(daemon: DaemonUnderTest, tmp_path: Path) -> None:
-    """Its configuration is given out without the code, which is named separately."""
+    """Its configuration is returned without the code, which is in a separate field."""
     with TrainerClient.connect(daemon.home) as client:
-        run_id = _imported(client, tmp_path, python_path=["../x"])
+        run_id = _import_run(client, tmp_path, python_path=["../x"])
         details = client.run(run_id)
         assert details.run.imported
         assert "python_path" not in json.loads(details.config_json)
@@ -46,7 +46,7 @@ def test_code_of_an_imported_run_is_withheld(daemon: DaemonUnderTest, tmp_path: 
 def test_the_mark_survives_a_lost_registry(daemon: DaemonUnderTest, tmp_path: Path) -> None:
     """The launch record in the archive is not used, and the code stays withheld."""
     with TrainerClient.connect(daemon.home) as client:
-        run_id = _imported(client, tmp_path, python_path=["../x"])
+        run_id = _import_run(client, tmp_path, python_path=["../x"])
     assert daemon.run(run_id).launch.is_file()
     daemon.stop()
     for file in daemon.home.trainer.glob("trainer.db*"):
@@ -61,13 +61,13 @@ def test_the_mark_survives_a_lost_registry(daemon: DaemonUnderTest, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def mosaic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosaic]:
-    with with_apprentice(tmp_path_factory.mktemp("imported")) as made:
-        yield made
+    with with_apprentice(tmp_path_factory.mktemp("imported")) as runner:
+        yield runner
 
 
 @pytest.fixture(scope="module")
 def trained(mosaic: Mosaic) -> RunDirectory:
-    """An imported run with a checkpoint; importing modules from its folder leaves a file."""
+    """An imported run with a checkpoint; its code creates a file when it is run."""
     own_code = mosaic.folder / "code"
     own_code.mkdir()
     mosaic.ok(

@@ -1,4 +1,4 @@
-"""Imported archives with hostile content harm neither the list of runs nor a power failure."""
+"""Imports of hostile archives, damaged rows, and imports that a power failure interrupts."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _CONFIG = load_run_config({"worker": "echo_worker", "algo": "echo", "env_id": "E
 def test_a_store_with_text_for_numbers_does_not_break_the_list(
     daemon: DaemonUnderTest, tmp_path: Path
 ) -> None:
-    """The store of an archive is built again from its spool, with the right numbers."""
+    """The store of an archive is rebuilt from its spool, with the right numbers."""
     archive = tmp_path / "run.tar.gz"
     with TrainerClient.connect(daemon.home) as client:
         run_id = daemon.submit(steps=20)
@@ -55,11 +55,11 @@ def test_a_store_with_text_for_numbers_does_not_break_the_list(
     ],
 )
 def test_a_damaged_row_is_shown_as_damaged(tmp_path: Path, change: str) -> None:
-    """Whatever wrote it, the other runs are listed, and the damaged one can be deleted."""
+    """The other runs are listed, and the damaged one can be deleted."""
     path = tmp_path / "trainer.db"
-    damaged, sound = new_ulid(), new_ulid()
+    damaged, valid = new_ulid(), new_ulid()
     with RunRegistry(path) as registry:
-        for run_id in (damaged, sound):
+        for run_id in (damaged, valid):
             registry.add(run_id, _CONFIG, state=RunState.SUCCEEDED)
     with closing(sqlite3.connect(path)) as connection, connection:
         key = "run" if "run_digest" in change else "key"
@@ -67,17 +67,17 @@ def test_a_damaged_row_is_shown_as_damaged(tmp_path: Path, change: str) -> None:
         connection.execute(change + of_run, (damaged,))
     with RunRegistry(path) as registry:
         records = {record.run_id: record for record in registry.list(RunQuery()).runs}
-        assert records[sound].state is RunState.SUCCEEDED
+        assert records[valid].state is RunState.SUCCEEDED
         texts = (records[damaged].reason, *records[damaged].warnings)
         assert any("damaged" in text for text in texts)
         registry.delete(damaged)
-        assert registry.run_ids() == {sound}
+        assert registry.run_ids() == {valid}
 
 
-def test_an_import_is_on_disk_before_it_has_its_name(
+def test_an_import_is_flushed_before_it_is_renamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A recorded order of flushes and renames: a power failure leaves the run whole, or none."""
+    """After a power failure the run is complete or absent. Checks the order of flushes."""
     run = Home(tmp_path / "here").run(new_ulid())
     (run.path / "sub").mkdir(parents=True)
     run.config.write_text(json.dumps({"worker": "w", "algo": "a", "env_id": "E-v0"}))

@@ -1,4 +1,4 @@
-"""The daemon opens files that a worker can replace in one way only."""
+"""The daemon opens files that a worker can replace only with `contract.regular_files`."""
 
 import re
 from pathlib import Path
@@ -32,11 +32,13 @@ _ALLOWED = {
 
 def test_files_are_opened_by_regular_files() -> None:
     """A new plain `open` uses `contract.regular_files`, or is listed here with the reason."""
-    found = {
+    opening_files = {
         path.relative_to(_SOURCES).as_posix()
         for folder in _FOLDERS
         for path in (_SOURCES / folder).rglob("*.py")
         if _PLAIN_OPEN.search(path.read_text())
     }
-    assert {path for path in found if not path.startswith(tuple(_ALLOWED))} == set()
-    assert {name for name in _ALLOWED if not any(path.startswith(name) for path in found)} == set()
+    assert {path for path in opening_files if not path.startswith(tuple(_ALLOWED))} == set()
+    assert {
+        name for name in _ALLOWED if not any(path.startswith(name) for path in opening_files)
+    } == set()

@@ -13,7 +13,7 @@ from mosaic.contract.run_states import RunState
 from mosaic.trainer.processes.run_process import supervisor_absence
 from tests.support.daemon import DaemonUnderTest, eventually
 
-Play = Callable[[str], str]
+SubmitAttack = Callable[[str], str]
 
 _CALL_TIMEOUT_S = 20.0
 _MAX_GROWTH_BYTES = 200 << 20
@@ -25,23 +25,23 @@ def _wait_until_ready(daemon: DaemonUnderTest, run_id: str) -> None:
 
 
 def _memory_of(pid: int) -> int:
-    """The peak so far, in bytes."""
+    """Return the peak memory so far, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     (kib,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     return kib << 10
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("trick", ["fifo", "link", "huge"])
-def test_records_in_the_run_directory_mean_nothing(
-    daemon: DaemonUnderTest, play: Play, trick: str
+@pytest.mark.parametrize("attack", ["fifo", "link", "huge"])
+def test_records_in_the_run_directory_are_ignored(
+    daemon: DaemonUnderTest, submit_attack: SubmitAttack, attack: str
 ) -> None:
-    """The worker replaces what it finds by the names of records; the run is stopped as any other.
+    """The worker creates files with the names of records; the run can be cancelled like any other.
 
-    Other calls are answered in the meantime, and the daemon starts again.
+    Other calls are answered in the meantime, and the daemon can be restarted.
     """
     before = _memory_of(daemon.pid)
-    run_id = play(trick)
+    run_id = submit_attack(attack)
     _wait_until_ready(daemon, run_id)
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=0.5), timeout=_CALL_TIMEOUT_S)
     assert daemon.stub.GetHealth(pb.GetHealthRequest(), timeout=_CALL_TIMEOUT_S).pid == daemon.pid
@@ -52,12 +52,12 @@ def test_records_in_the_run_directory_mean_nothing(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("trick", ["outside_fifo", "outside_link", "outside_huge"])
+@pytest.mark.parametrize("attack", ["outside_fifo", "outside_link", "outside_huge"])
 def test_a_worker_that_destroys_the_records_ends_its_own_run_only(
-    daemon: DaemonUnderTest, play: Play, trick: str
+    daemon: DaemonUnderTest, submit_attack: SubmitAttack, attack: str
 ) -> None:
-    """Same user, so the folder of the records can be found; then only that run is lost."""
-    run_id = play(trick)
+    """It runs as the same user, so it can find the folder of the records; only its run is lost."""
+    run_id = submit_attack(attack)
     _wait_until_ready(daemon, run_id)
     other = daemon.submit(steps=3)
     assert daemon.until(other).state == "succeeded"
@@ -88,7 +88,7 @@ def test_a_huge_record_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_is_a_pipe_does_not_block(tmp_path: Path) -> None:
-    """It counts as free; whether the supervisor is alive is then known from its process."""
+    """It is treated as free; whether the supervisor is alive is then read from its process."""
     run = RunDirectory(tmp_path / "runs" / "run")
     run.path.mkdir(parents=True)
     os.mkfifo(run.supervisor_lock)

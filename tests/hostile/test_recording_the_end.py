@@ -1,4 +1,4 @@
-"""The end of a run is recorded, whatever its worker reported."""
+"""The end of a run is recorded for any reported values."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -20,9 +20,11 @@ CONFIG = b'{"worker": "hostile", "algo": "none", "env_id": "None-v0"}'
 
 
 @pytest.mark.process
-def test_returns_whose_sum_overflows(daemon: DaemonUnderTest, play: Callable[[str], str]) -> None:
+def test_returns_whose_sum_overflows(
+    daemon: DaemonUnderTest, submit_attack: Callable[[str], str]
+) -> None:
     """The run ends, and the mean of its returns is their mean."""
-    record = daemon.until(play("overflow"))
+    record = daemon.until(submit_attack("overflow"))
     assert record.state == "succeeded"
     assert math.isclose(record.digest.mean_return, 1.7e308)
 
@@ -63,7 +65,7 @@ def test_a_bug_in_the_statistics_becomes_a_warning(
     owner: object,
     name: str,
 ) -> None:
-    """Neither statistics nor manifest nor artifact scan raise when an end is recorded."""
+    """Exceptions of statistics, manifest and artifact scan do not prevent recording the end."""
     config = load_run_config(CONFIG)
     run = Home(tmp_path).run(new_ulid())
     run.path.mkdir(parents=True)

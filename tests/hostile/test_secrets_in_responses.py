@@ -1,4 +1,4 @@
-"""A worker that writes its key everywhere: no response and no archive contains it."""
+"""No response and no archive contains a secret that a worker has written."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def test_every_text_field_is_redacted(redactor: ResponseRedactor, message: Any) 
 
 
 def test_maps_are_redacted(redactor: ResponseRedactor) -> None:
-    """Names and values."""
+    """Both names and values are redacted."""
     message = pb.BundleUse(packages={_KEY: "1", "b": _KEY})
     redacted = pb.BundleUse.FromString(_serialized(redactor, message))
     assert dict(redacted.packages) == {
@@ -63,7 +63,7 @@ def test_maps_are_redacted(redactor: ResponseRedactor) -> None:
 
 
 def test_pixels_and_archives_are_not_changed(redactor: ResponseRedactor) -> None:
-    """Binary data that happens to contain the same bytes."""
+    """Even if binary data contains the bytes of a secret."""
     message = pb.Frame(pixels=_KEY.encode())
     assert redactor.serialize(message, pb.Frame.SerializeToString) == message.SerializeToString()
 
@@ -78,7 +78,7 @@ def test_compressed_lines_are_redacted(redactor: ResponseRedactor) -> None:
 
 
 def test_file_names_in_exports_are_masked(tmp_path: Path) -> None:
-    """Two files that have the same name then are both exported."""
+    """Two files whose masked names are equal are both exported."""
     run = Home(tmp_path).run(new_ulid())
     run.path.mkdir(parents=True)
     run.config.write_text("{}")
@@ -103,7 +103,7 @@ def _contents(archive: tarfile.TarFile) -> Iterator[bytes]:
 
 
 @pytest.mark.process
-def test_a_key_in_telemetry_reaches_no_client(tmp_path: Path) -> None:
+def test_a_key_in_telemetry_is_not_returned(tmp_path: Path) -> None:
     """Steps, events, the reason and the record of a run whose worker writes the key."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.environment = {"SOME_API_KEY": _KEY}

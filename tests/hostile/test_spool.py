@@ -1,4 +1,4 @@
-"""A worker that removes or replaces its spool loses no line of it, and a warning says so."""
+"""No line is lost if a worker removes or replaces its spool; the run has a warning."""
 
 from collections.abc import Callable
 
@@ -15,12 +15,12 @@ _STEPS = 152
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-@pytest.mark.parametrize("trick", ["unlink_spool", "replace_spool"])
+@pytest.mark.parametrize("attack", ["unlink_spool", "replace_spool"])
 def test_every_line_is_stored(
-    daemon: DaemonUnderTest, play: Callable[[str], str], trick: str, *, restarts: bool
+    daemon: DaemonUnderTest, submit_attack: Callable[[str], str], attack: str, *, restarts: bool
 ) -> None:
-    """Also by a daemon that has never seen the file under its name."""
-    run_id = play(trick)
+    """With `restarts`, by a daemon that started after the file was removed."""
+    run_id = submit_attack(attack)
     daemon.until(run_id, RunState.RUNNING)
     eventually(lambda: daemon.record(run_id).digest.steps == 100)
     if restarts:
@@ -35,11 +35,11 @@ def test_every_line_is_stored(
     assert daemon.run(run_id).spool.read_bytes().count(b'"step"') == 2 * _STEPS
 
 
-def test_a_truncated_spool_does_not_keep_its_run(
-    daemon: DaemonUnderTest, play: Callable[[str], str]
+def test_a_truncated_spool_does_not_block_the_end_of_its_run(
+    daemon: DaemonUnderTest, submit_attack: Callable[[str], str]
 ) -> None:
-    """The run ends with what was stored before, and a warning."""
-    run_id = play("truncate_spool")
+    """The lines stored before are kept, and the run has a warning."""
+    run_id = submit_attack("truncate_spool")
     eventually(lambda: daemon.record(run_id).digest.steps == 100)
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=30))
     record = daemon.until(run_id)

@@ -1,4 +1,4 @@
-"""Nothing waits for a program that does not answer, and waiting costs little."""
+"""Programs that do not answer block nothing, and the cost of waiting runs is small."""
 
 import json
 import threading
@@ -35,11 +35,11 @@ print(json.dumps({"worker": "leaver", "version": "1", "modes": ["train"]}))
 
 
 @pytest.mark.process
-def test_a_suspended_supervisor_does_not_keep_a_cancelled_run(
-    daemon: DaemonUnderTest, play: Callable[[str], str]
+def test_a_run_with_a_suspended_supervisor_can_be_cancelled(
+    daemon: DaemonUnderTest, submit_attack: Callable[[str], str]
 ) -> None:
     """It is resumed, so that it can record the exit."""
-    run_id = play("suspended_supervisor")
+    run_id = submit_attack("suspended_supervisor")
     daemon.until(run_id, RunState.RUNNING)
     eventually(lambda: b"ready" in daemon.run(run_id).spool.read_bytes())
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=0.5))
@@ -66,7 +66,7 @@ class _HangingCatalog(WorkerCatalog):
 
 @pytest.mark.process
 def test_workers_that_hang_do_not_make_the_list_fail(tmp_path: Path) -> None:
-    """They are listed with the reason, beside those that answer."""
+    """They are listed with the reason, together with those that answer."""
     names = ["a_good_one", *(f"hanging_{number}" for number in range(5))]
     for name in names:
         write_worker(tmp_path, name)
@@ -84,31 +84,31 @@ def test_workers_that_hang_do_not_make_the_list_fail(tmp_path: Path) -> None:
     assert all("described itself" in infos[name].problem for name in names[1:])
 
 
-def _left_behind() -> set[int]:
-    found = set()
+def _find_strays() -> set[int]:
+    pids = set()
     for process in live_processes():
         try:
             if b"2.71828e3" in Path(f"/proc/{process.pid}/cmdline").read_bytes():
-                found.add(process.pid)
+                pids.add(process.pid)
         except OSError:
             continue
-    return found
+    return pids
 
 
 @pytest.mark.process
 def test_a_child_of_describe_that_leaves_its_session_is_ended(
     daemon_pool: DaemonPool, tmp_path: Path
 ) -> None:
-    """When the answer is there, no process of `--describe` is left."""
-    # With a new comment: no earlier answer may be used.
+    """After the call has returned, no process of `--describe` is left."""
+    # A new comment, so that no cached answer is used.
     write_worker(tmp_path, "leaver", main=f"# {new_ulid()}\n{_LEAVES_A_CHILD}")
-    before = _left_behind()
+    before = _find_strays()
     with daemon_pool.new_daemon() as daemon:
         daemon.stop()
         daemon.home.settings.write_text(f"worker_folders = [{json.dumps(str(tmp_path))}]\n")
         daemon.restart()
         info = daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="leaver"), timeout=60)
-        assert (info.problem, _left_behind()) == ("", before)
+        assert (info.problem, _find_strays()) == ("", before)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def registry(tmp_path: Path) -> Iterator[RunRegistry]:
 def test_a_queue_is_read_without_reading_each_configuration_again(
     registry: RunRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The queue is read for each submission, and 1,500 configurations take longer than the ids."""
+    """The queue is read for each submission; reading 1,500 configurations would be slow."""
     run_ids = [new_ulid() for _ in range(50)]
     for run_id in run_ids:
         registry.add(run_id, _CONFIG)
@@ -140,7 +140,7 @@ def test_a_queue_is_read_without_reading_each_configuration_again(
 
 
 def test_a_low_disk_is_one_event_per_waiting_run() -> None:
-    """The reason does not change with the free space: each change is an event of each run."""
+    """The reason has no free space in it, because each change is an event of each run."""
     free_bytes = iter((100 << 20, 99 << 20))
     services = SimpleNamespace(
         machine=SimpleNamespace(disk_free_bytes=lambda _: next(free_bytes)),

@@ -37,7 +37,7 @@ class ProcessStat:
 
 
 def parse_stat(line: bytes) -> ProcessStat:
-    """The name may contain spaces and parentheses: it ends at the last parenthesis."""
+    """Parse a line of `/proc/PID/stat`. The name, which may contain `)`, ends at the last one."""
     head, _, tail = line.rpartition(b")")
     pid, _, name = head.partition(b" (")
     fields = tail.split()
@@ -53,7 +53,7 @@ def parse_stat(line: bytes) -> ProcessStat:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """None when there is no such process, or it is not visible to us."""
+    """Return the fields of a process; None if it does not exist or is not visible."""
     try:
         return parse_stat((_PROC / str(pid) / "stat").read_bytes())
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -61,7 +61,7 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def live_processes() -> Iterator[ProcessStat]:
-    """All processes that have not ended. One that starts during the call may be missing."""
+    """Yield all processes that have not ended. One that starts meanwhile may be missing."""
     for name in os.listdir(_PROC):  # noqa: PTH208 - a Path per process would cost more than the read
         if name.isdigit():
             stat = read_stat(int(name))
@@ -70,7 +70,7 @@ def live_processes() -> Iterator[ProcessStat]:
 
 
 def environment_of(pid: int) -> dict[str, str]:
-    """The environment the process was started with; empty when it is gone or not readable."""
+    """Return the environment at the process's start; empty if it ended or is not readable."""
     try:
         block = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
@@ -80,7 +80,7 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 def user_of(pid: int) -> int | None:
-    """The effective user id; None if there is no such process.
+    """Return the effective user id; None if there is no such process.
 
     (The owner of `/proc/PID` can be root for a process of any user.)
     """
@@ -93,7 +93,7 @@ def user_of(pid: int) -> int | None:
 
 
 def output_files_of(pid: int) -> set[str]:
-    """The targets of the stdout and stderr of the process."""
+    """Return the targets of the stdout and stderr of the process."""
     targets = set()
     for descriptor in ("1", "2"):
         try:
@@ -105,7 +105,7 @@ def output_files_of(pid: int) -> set[str]:
 
 @cache
 def boot_id() -> str:
-    """Of the running kernel: start times and pids are valid within one boot only."""
+    """Return the id of the current boot; start times and pids are valid within one boot only."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -119,7 +119,7 @@ class ProcessIdentity:
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity | None":
-        """The process that has the pid now; None if there is none."""
+        """Return the identity of the process with this pid; None if there is none."""
         stat = read_stat(pid)
         return None if stat is None else cls(pid, stat.start_ticks, boot_id())
 
@@ -131,7 +131,7 @@ class ProcessIdentity:
         return stat is not None and not stat.is_dead and stat.start_ticks == self.start_ticks
 
     def send(self, number: signal.Signals) -> bool:
-        """Signal this process; False when it is gone. Safe against pid reuse."""
+        """Signal this process; returns False if it has ended. Safe against pid reuse."""
         with self._handle() as handle:
             if handle is None:
                 return False
@@ -142,7 +142,7 @@ class ProcessIdentity:
             return True
 
     def send_to_group(self, number: signal.Signals) -> bool:
-        """Signal the group that this process leads; False, and no signal, when it is gone."""
+        """Signal the group that this process leads; returns False if the process has ended."""
         if not self.is_alive():
             return False
         try:
@@ -152,7 +152,7 @@ class ProcessIdentity:
         return True
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for its end, child or not; returns whether it ended in time."""
+        """Wait until the process, child or not, has ended; returns False after the timeout."""
         with self._handle() as handle:
             if handle is None:
                 return True
@@ -162,14 +162,12 @@ class ProcessIdentity:
 
     @contextmanager
     def _handle(self) -> Iterator[int | None]:
-        """A pidfd. The identity is checked after opening it, so that it refers to this process."""
+        """Open a pidfd. The identity is checked afterwards, so that it refers to this process."""
         try:
             handle = os.pidfd_open(self.pid)
         except OSError as error:
-            if error.errno not in (
-                errno.ESRCH,
-                errno.EINVAL,
-            ):  # EINVAL: a thread has the number now
+            # EINVAL: the number is now the id of a thread.
+            if error.errno not in (errno.ESRCH, errno.EINVAL):
                 raise
             yield None
             return

@@ -144,12 +144,14 @@ def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
         ("telemetry.jsonl", "telemetry.jsonl: Is a directory"),
         ("worker.log", "worker.log: Is a directory"),
         ("supervisor.lock", "supervisor.lock: Is a directory"),
-        ("control", "control: is in the way and is not a FIFO"),
+        ("control", "control: exists and is not a FIFO"),
         ("started.json.tmp", "started.json.tmp: Is a directory"),
     ],
 )
-def test_a_directory_in_the_way(run_dir: RunDirectory, obstacle: str, reason: str) -> None:
-    """The supervisor's own words say which file is in the way; nothing was started."""
+def test_a_directory_with_the_name_of_a_file(
+    run_dir: RunDirectory, obstacle: str, reason: str
+) -> None:
+    """The error names the file; nothing was started."""
     is_record = obstacle in ("supervisor.lock", "started.json.tmp")
     folder = run_dir.supervisor_folder if is_record else run_dir.path
     (folder / obstacle).mkdir(parents=True)

@@ -304,7 +304,7 @@ def working_in(directory: RunDirectory) -> list[int]:
 def test_an_exit_that_cannot_be_written_is_kept_until_it_can(
     run_dir: RunDirectory, exited: WaitForExit, launch_code: LaunchCode, eventually: Eventually
 ) -> None:
-    """What stands in the way of exit.json delays the exit code, and does not lose it."""
+    """A folder named exit.json.tmp delays the exit record, which is written later."""
     obstacle = run_dir.supervisor_folder / "exit.json.tmp"
     obstacle.mkdir(parents=True)
     launch_code("raise SystemExit(5)")

@@ -188,7 +188,7 @@ def test_no_room(home: Home, checkpoints: Checkpoints, monkeypatch: pytest.Monke
 
 
 def test_a_place_that_cannot_be_written(home: Home, checkpoints: Checkpoints) -> None:
-    """What is in the way is named."""
+    """The error says that it cannot be stored."""
     home.checkpoints.write_text("a file where a folder should be")
     with pytest.raises(UserError, match="cannot be stored"):
         take(checkpoints, POLICY)

@@ -2,7 +2,7 @@
 
 The daemon is a subreaper: a descendant whose parent has ended becomes its child, even one with its
 own session and an empty environment. Its parent was started by the daemon and has ended, so an
-adopted process is a leftover, and is killed. The state is that of this process.
+adopted process is a leftover, and is killed. The module's state is global to this process.
 """
 
 import ctypes

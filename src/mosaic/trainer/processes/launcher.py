@@ -1,8 +1,8 @@
 """RunLauncher: starts, observes and terminates the processes of runs.
 
 `LocalLauncher` does so on this machine; other launchers implement the same protocol. All calls but
-`wait_until_ended` block, and are safe from any thread. The run's directory is the truth: a launcher
-has no state in memory that is lost when the daemon is killed.
+`wait_until_ended` block, and are safe from any thread. The state is in the run's directory: a
+launcher has no state in memory that is lost when the daemon is killed.
 """
 
 import asyncio
@@ -129,18 +129,18 @@ def _make_directory(run_dir: RunDirectory) -> None:
 
 
 def _read_until_started(supervisor: "subprocess.Popen[bytes]") -> str | None:
-    """Its output until it closed it; None when it did not within the limit."""
+    """Return the supervisor's output until it closed it; None after the timeout."""
     deadline = time.monotonic() + _START_TIMEOUT_S
-    output_text = b""
+    output_bytes = b""
     assert supervisor.stdout is not None  # noqa: S101 - it was opened as a pipe
     with supervisor.stdout as output:
         poll = select.poll()
         poll.register(output, select.POLLIN)
         while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            part = os.read(output.fileno(), 65536)
-            if not part:
-                return output_text.decode(errors="replace").replace("[mosaic] ", "").strip()
-            output_text += part
+            chunk = os.read(output.fileno(), 65536)
+            if not chunk:
+                return output_bytes.decode(errors="replace").replace("[mosaic] ", "").strip()
+            output_bytes += chunk
     return None
 
 
@@ -259,13 +259,13 @@ class LocalLauncher:
         try:
             process = await run_in_thread(self.status, run)
         except DamagedRecordError:
-            return  # `finalize` finds out what is left
+            return  # `finalize` looks for remaining processes
         if isinstance(process, Running):
             await _wait_for_end(process.supervisor)
 
 
 async def _wait_for_end(process: ProcessIdentity) -> None:
-    """Uses a file descriptor and no thread."""
+    """Wait with a file descriptor in the event loop, without a thread."""
     try:
         handle = os.pidfd_open(process.pid)
     except OSError as error:

@@ -14,7 +14,7 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _PREFIX = "mosaic-"
 _MIN_AGE_S = 120.0
 _DELEGATED = "user.delegate"
-"""Set by systemd on a group whose content is up to the processes in it."""
+"""Set by systemd on a group that the processes in it may manage."""
 
 
 def create_group(run_id: str) -> Path | None:

@@ -37,7 +37,7 @@ _POLL_S = 0.05
 
 
 def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessIdentity]:
-    """All processes that provably belong to the run, never one that merely has its pid.
+    """Return all processes of the run, never one that has a reused pid.
 
     Those in the run's control group; those with the run in their environment, in any session; and
     those in the worker's session and group, as long as the worker has that pid or they write to the
@@ -47,7 +47,7 @@ def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessId
     if started.boot_id != boot_id():
         return set()
     leader = read_stat(started.pid)
-    group_is_ours = leader is not None and leader.start_ticks == started.start_ticks
+    is_same_leader = leader is not None and leader.start_ticks == started.start_ticks
     supervisor_record = started.supervisor
     in_cgroup = pids_in_group(Path(started.cgroup)) if started.cgroup else set()
     living = {
@@ -55,7 +55,7 @@ def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessId
         for stat in live_processes()
         if stat.pid in in_cgroup
         or _has_run_in_environment(run_dir, stat.pid)
-        or (_is_in_group(stat, started.pid) and (group_is_ours or _writes_to(run_dir, stat.pid)))
+        or (_is_in_group(stat, started.pid) and (is_same_leader or _writes_to(run_dir, stat.pid)))
     }
     supervisor = ProcessIdentity(
         supervisor_record.pid, supervisor_record.start_ticks, started.boot_id
@@ -64,7 +64,7 @@ def find_members(run_dir: RunDirectory, started: StartedRecord) -> set[ProcessId
 
 
 def find_unrecorded_members(run_dir: RunDirectory) -> set[ProcessIdentity]:
-    """All processes with the run in their environment, including its supervisor."""
+    """Return all processes with the run in their environment, including its supervisor."""
     return {
         ProcessIdentity(stat.pid, stat.start_ticks, boot_id())
         for stat in live_processes()
@@ -73,12 +73,12 @@ def find_unrecorded_members(run_dir: RunDirectory) -> set[ProcessIdentity]:
 
 
 def terminate_members(run_dir: RunDirectory, started: StartedRecord, grace_s: float) -> None:
-    """SIGTERM to all members, and SIGKILL after `grace_s`. Returns when none is left."""
+    """Send SIGTERM to all members, and SIGKILL after `grace_s`. Returns when none is left."""
     _terminate_all(run_dir, lambda: find_members(run_dir, started), grace_s)
 
 
 def terminate_unrecorded_members(run_dir: RunDirectory, grace_s: float = 5.0) -> None:
-    """The same without a start record, for a run whose files are damaged."""
+    """Do the same as `terminate_members` for a run without a valid start record."""
     _terminate_all(run_dir, lambda: find_unrecorded_members(run_dir), grace_s)
 
 

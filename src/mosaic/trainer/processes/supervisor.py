@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
         return 2
     group = folders[2] if len(folders) > 2 else None
     os.closerange(FIRST_OTHER_FD, HIGHEST_FD)
-    own_signals()
+    block_signals()
     try:
         os.chdir(folders[0])
         records = os.open(folders[1], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -117,9 +117,8 @@ def main(arguments: list[str]) -> int:
     if worker.error:
         report(worker.error)
     else:
-        os.dup2(
-            log, 1
-        )  # our output is closed to the launcher now: it knows that the start is complete
+        # This closes the pipe to the launcher, which then knows that the start is complete.
+        os.dup2(log, 1)
     wait_for(worker)
     strays_ended, strays_left = end_strays(worker)
     if group and not strays_left:
@@ -133,8 +132,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def own_signals() -> None:
-    """The awaited signals stay blocked and are read one by one: no handler, no race."""
+def block_signals() -> None:
+    """Block the awaited signals, which are read one by one without a handler."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no exit code
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -151,8 +150,8 @@ def become_subreaper() -> None:
 def start_worker(command: list[str], stdio: list[int], records: int, group: str | None) -> Worker:
     """Fork, write the record, and only then let the child execute the command.
 
-    The child waits for a byte on a pipe. If we die before the record is written, the pipe closes
-    and the child exits.
+    The child waits for a byte on a pipe. If this process ends before the record is written, the
+    pipe closes and the child exits.
     """
     gate, opener = os.pipe()
     result_pipe, reporter = os.pipe()
@@ -176,23 +175,22 @@ def start_worker(command: list[str], stdio: list[int], records: int, group: str 
     os.close(gate)
     failure = (first_byte + os.read(result_pipe, 16)).strip(READY)  # empty when the command runs
     os.close(result_pipe)
-    return Worker(pid, why_not_executed(command[0], failure), started)
+    return Worker(pid, execution_error(command[0], failure), started)
 
 
 def become_worker(command: list[str], stdio: list[int], gate: int, reporter: int) -> None:
-    """In the child; never returns."""
+    """Execute the command. Called in the child; never returns."""
     code = NOT_EXECUTABLE
     try:
         os.setsid()
         for target, given in enumerate(stdio):
             os.dup2(given, target)
-        os.closerange(
-            FIRST_OTHER_FD, gate
-        )  # above all the lock, which must be released when we end
+        # Among others the lock, which must be released when the supervisor ends.
+        os.closerange(FIRST_OTHER_FD, gate)
         reset_signals()
         os.write(reporter, READY)
         if os.read(gate, 1):
-            os.execv(command[0], command)  # noqa: S606 - the list is executed as it is, by design
+            os.execv(command[0], command)  # noqa: S606 - no shell
     except OSError as error:
         code = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE
         os.write(reporter, str(error.errno).encode())
@@ -207,7 +205,7 @@ def reset_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def why_not_executed(program: str, failure: bytes) -> str | None:
+def execution_error(program: str, failure: bytes) -> str | None:
     if not failure:
         return None
     number = int(failure)
@@ -255,7 +253,7 @@ def stat_fields(pid: int) -> list[bytes]:
 
 
 def wait_for(worker: Worker) -> None:
-    """Until the worker has ended. Only we reap it, so its pid is not reused before."""
+    """Wait until the worker has ended. Its pid is not reused before it is reaped here."""
     while True:
         worker.reap()
         if worker.status is not None:
@@ -265,10 +263,11 @@ def wait_for(worker: Worker) -> None:
 
 
 def end_strays(worker: Worker) -> tuple[int, int]:
-    """End what the worker left behind: time to exit, then SIGTERM, then SIGKILL.
+    """End the remaining processes: wait for their exit, then send SIGTERM, then SIGKILL.
 
-    Only our own children are signalled: their pids are not reused before we reap them. Their
-    children become ours when they end. Returns how many had to be ended, and how many are left.
+    Only children of this process are signalled: their pids are not reused before they are reaped.
+    Their children become its children when they end. Returns the numbers of ended and remaining
+    processes.
     """
     ended = 0
     for timeout_s, number in STRAY_STEPS:

@@ -53,7 +53,7 @@ def open_regular(name: str, flags: int, folder: int | None = None) -> int:
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(name, flags, 0o600, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EEXIST, "is in the way and is not a regular file", name)
+        raise OSError(errno.EEXIST, "exists and is not a regular file", name)
     os.set_blocking(descriptor, True)  # the worker inherits the flag
     return descriptor
 
@@ -78,12 +78,12 @@ def check_not_started(records: int) -> None:
 
 
 def open_control() -> int:
-    """The worker's stdin. The FIFO stays open for writing too, so that it never reaches EOF."""
+    """Open the worker's stdin. The FIFO stays open for writing too, so that it has no EOF."""
     try:
         os.mkfifo(CONTROL, 0o600)
     except FileExistsError:
         if not stat.S_ISFIFO(os.lstat(CONTROL).st_mode):
-            raise OSError(errno.EEXIST, "is in the way and is not a FIFO", CONTROL) from None
+            raise OSError(errno.EEXIST, "exists and is not a FIFO", CONTROL) from None
     os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
     return os.open(CONTROL, os.O_RDONLY | os.O_CLOEXEC)
 
@@ -117,7 +117,7 @@ def to_json(value: object) -> str:
 
 
 def record_exit(records: int, spool: int, record: dict[str, object]) -> bool:
-    """Retry until it succeeds: a full disk must not lose the exit code."""
+    """Write the exit record; retries, so that a full disk does not lose the exit code."""
     is_reported = False
     while True:
         try:
@@ -135,7 +135,7 @@ def record_exit(records: int, spool: int, record: dict[str, object]) -> bool:
 
 
 def restore_spool(spool: int) -> bool:
-    """Put the spool back if the worker removed or replaced it; returns whether it did.
+    """Restore the spool if the worker removed or replaced it; returns whether it did.
 
     Everything that was written is in the open file. A file in its place is renamed, not removed.
     """

@@ -40,9 +40,9 @@ def run_watched(
     on_start: Callable[[int], None] = lambda _pid: None,
     keep_open: Sequence[int] = (),
 ) -> int | None:
-    """The program's exit code; None when `may_continue` returned False, and it was killed.
+    """Return the program's exit code; None if it was killed because `may_continue` was False.
 
-    `may_continue` is called after every piece of output and ten times a second. Descriptors in
+    `may_continue` is called after each read and ten times a second. Descriptors in
     `keep_open` stay open in the program. Its output is complete, except for that of a child which
     left the group. Raises `OSError` when it cannot be started. No shell; safe from any thread.
     """
@@ -64,7 +64,7 @@ def run_watched(
         pipes: dict[int, Stream] = {process.stdout.fileno(): "out", process.stderr.fileno(): "err"}
         for pipe in pipes:
             os.set_blocking(pipe, False)
-        with _killed_afterwards(process):
+        with _kill_on_exit(process):
             on_start(process.pid)
             has_ended = _follow(process.pid, pipes, on_output, may_continue)
         for pipe, stream in pipes.items():
@@ -78,7 +78,7 @@ def run_watched(
 def _follow(
     pid: int, pipes: Mapping[int, Stream], on_output: OnOutput, may_continue: Callable[[], bool]
 ) -> bool:
-    """Drain the pipes until the program ended; False when it may not continue."""
+    """Read the pipes until the program ended; returns False if it may not continue."""
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()
@@ -100,7 +100,7 @@ def _follow(
 
 
 def _read(pipe: int) -> bytes:
-    """The available data; empty at the end, or while there is none."""
+    """Return the available data; empty if there is none, or at the end."""
     try:
         return os.read(pipe, _READ_BYTES)
     except BlockingIOError:
@@ -108,7 +108,7 @@ def _read(pipe: int) -> bytes:
 
 
 @contextmanager
-def _killed_afterwards(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+def _kill_on_exit(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     try:
         yield
     finally:

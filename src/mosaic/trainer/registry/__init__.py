@@ -1,5 +1,4 @@
 """RunRegistry: the daemon's database of runs.
 
-One SQLite file, `trainer.db`. It may be lost: the run directories are the truth, and the daemon
-rebuilds it from them.
+One SQLite file, `trainer.db`. It may be lost: the daemon rebuilds it from the run directories.
 """

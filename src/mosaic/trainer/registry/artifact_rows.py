@@ -74,7 +74,7 @@ def fetch_artifacts(
         conditions.append("t <= ? AND (t, run_id, path) < (?, ?, ?)")
         values += [before.t, *before]
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM run_artifact JOIN run ON run.key = run"  # noqa: S608 - our own column names
+        f"SELECT {_COLUMNS} FROM run_artifact JOIN run ON run.key = run"  # noqa: S608 - constant column names
         f" WHERE {' AND '.join(conditions)} ORDER BY t DESC, run_id DESC, path DESC LIMIT ?",
         (*values, limit),
     )

@@ -34,14 +34,14 @@ class RunEventWriter:
         self._max_events = max_events
         self.has_written = False
 
-    def append(self, run_id: str, t: float, what: RunEventBody) -> None:
-        if isinstance(what, StateChanged):
-            what = msgspec.structs.replace(what, output_tail=())
-        elif isinstance(what, ArtifactsAvailable):
-            what = ArtifactsAvailable(manifest_json=b"")
-            self._delete_earlier(run_id, what)
+    def append(self, run_id: str, t: float, body: RunEventBody) -> None:
+        if isinstance(body, StateChanged):
+            body = msgspec.structs.replace(body, output_tail=())
+        elif isinstance(body, ArtifactsAvailable):
+            body = ArtifactsAvailable(manifest_json=b"")
+            self._delete_earlier(run_id, body)
         self._connection.execute(
-            "INSERT INTO event (t, run_id, what) VALUES (?, ?, ?)", (t, run_id, _encode(what))
+            "INSERT INTO event (t, run_id, what) VALUES (?, ?, ?)", (t, run_id, _encode(body))
         )
         self.has_written = True
         self._delete_oldest()
@@ -51,9 +51,9 @@ class RunEventWriter:
         self._connection.execute("INSERT INTO sqlite_sequence VALUES ('event', ?)", (seq,))
         self._connection.execute("UPDATE event_horizon SET forgotten = ?", (seq,))
 
-    def _delete_earlier(self, run_id: str, what: RunEventBody) -> None:
+    def _delete_earlier(self, run_id: str, body: RunEventBody) -> None:
         self._connection.execute(
-            "DELETE FROM event WHERE run_id = ? AND what = ?", (run_id, _encode(what))
+            "DELETE FROM event WHERE run_id = ? AND what = ?", (run_id, _encode(body))
         )
 
     def _delete_oldest(self) -> None:
@@ -103,10 +103,10 @@ def fetch_events(
 def _attach_runs(
     connection: sqlite3.Connection, rows: list[tuple[int, float, str, str]]
 ) -> list[RunEvent]:
-    bodies = [_decoder.decode(what) for *_, what in rows]
+    bodies = [_decoder.decode(body) for *_, body in rows]
     runs = fetch_records_by_id(connection, {run_id for _, _, run_id, _ in rows})
     incomplete_ids = {
-        run_id for (_, _, run_id, _), what in zip(rows, bodies, strict=True) if _is_incomplete(what)
+        run_id for (_, _, run_id, _), body in zip(rows, bodies, strict=True) if _is_incomplete(body)
     }
     documents = _fetch_documents(connection, incomplete_ids)
     return [
@@ -115,23 +115,23 @@ def _attach_runs(
             t=t,
             run_id=run_id,
             run=runs.get(run_id),
-            what=_complete(what, *documents.get(run_id, ((), _NO_MANIFEST))),
+            what=_complete(body, *documents.get(run_id, ((), _NO_MANIFEST))),
         )
-        for (seq, t, run_id, _), what in zip(rows, bodies, strict=True)
+        for (seq, t, run_id, _), body in zip(rows, bodies, strict=True)
     ]
 
 
-def _is_incomplete(what: RunEventBody) -> bool:
-    return isinstance(what, ArtifactsAvailable) or (
-        isinstance(what, StateChanged) and what.change.state.is_final
+def _is_incomplete(body: RunEventBody) -> bool:
+    return isinstance(body, ArtifactsAvailable) or (
+        isinstance(body, StateChanged) and body.change.state.is_final
     )
 
 
-def _complete(what: RunEventBody, tail: tuple[str, ...], manifest: bytes) -> RunEventBody:
-    if not _is_incomplete(what):
-        return what
-    if isinstance(what, StateChanged):
-        return msgspec.structs.replace(what, output_tail=tail)
+def _complete(body: RunEventBody, tail: tuple[str, ...], manifest: bytes) -> RunEventBody:
+    if not _is_incomplete(body):
+        return body
+    if isinstance(body, StateChanged):
+        return msgspec.structs.replace(body, output_tail=tail)
     return ArtifactsAvailable(manifest_json=manifest)
 
 
@@ -149,5 +149,5 @@ def _fetch_documents(
     return {run_id: (decode_texts(tail), manifest) for run_id, tail, manifest in rows}
 
 
-def _encode(what: RunEventBody) -> str:
-    return msgspec.json.encode(what).decode()
+def _encode(body: RunEventBody) -> str:
+    return msgspec.json.encode(body).decode()

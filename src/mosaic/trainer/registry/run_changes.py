@@ -232,9 +232,9 @@ def set_manifest(change: Change, run_id: str, manifest: bytes) -> bool:
     return bool(changed)
 
 
-def record_pruned(change: Change, run_id: str, what: ArtifactPruned) -> None:
+def record_pruned(change: Change, run_id: str, pruned: ArtifactPruned) -> None:
     change.existing(run_id)
-    change.events.append(run_id, change.now, what)
+    change.events.append(run_id, change.now, pruned)
 
 
 def set_warnings(change: Change, run_id: str, warnings: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Lists of runs: filtered, newest first, page by page, with their total.
 
 The order is that in which runs were added, not that of the clock, so that page boundaries stay
-stable whatever is added, deleted or changed while a client reads the pages.
+stable if runs are added, deleted or changed while a client reads the pages.
 """
 
 import base64
@@ -37,18 +37,18 @@ class _Filter(NamedTuple):
 def fetch_page(connection: sqlite3.Connection, query: RunQuery) -> RunPage:
     """One page, from a single state of the registry. Raises `PageTokenError`."""
     size = page_size(query)
-    chosen = _filter(query)
-    page = chosen
+    filtered = _filter(query)
+    page = filtered
     if query.page_token:
-        page = _Filter(f"{chosen.sql} AND key < ?", (*chosen.parameters, _key_in_token(query)))
+        page = _Filter(f"{filtered.sql} AND key < ?", (*filtered.parameters, _key_in_token(query)))
     records = fetch_records(
         connection,
         f"WHERE {page.sql} ORDER BY key DESC LIMIT ?",
         (*page.parameters, size + 1),
     )
     (total,) = connection.execute(
-        f"SELECT count(*) FROM run WHERE {chosen.sql}",  # noqa: S608 - built from the constants below
-        chosen.parameters,
+        f"SELECT count(*) FROM run WHERE {filtered.sql}",  # noqa: S608 - built from the constants below
+        filtered.parameters,
     ).fetchone()
     return RunPage(
         runs=tuple(record for _, record in records[:size]),
@@ -65,9 +65,9 @@ def page_size(query: RunQuery) -> int:
 
 
 def _filter(query: RunQuery) -> _Filter:
-    parts = [] if query.include_archived else [_Filter("archived = 0", ())]
+    filters = [] if query.include_archived else [_Filter("archived = 0", ())]
     if query.states:
-        parts.append(
+        filters.append(
             _Filter(
                 "state IN (SELECT value FROM json_each(?))",
                 (as_json_list([str(state) for state in query.states]),),
@@ -80,18 +80,18 @@ def _filter(query: RunQuery) -> _Filter:
         ("parent_run", query.parent_run),
     ):
         if value:
-            parts.append(_Filter(f"{column} = ?", (storable(value),)))
+            filters.append(_Filter(f"{column} = ?", (storable(value),)))
     if query.tag:
-        parts.append(
+        filters.append(
             _Filter("key IN (SELECT run FROM run_tag WHERE tag = ?)", (storable(query.tag),))
         )
     if query.text:
         # Not LIKE: it has wildcards to escape, and folds the case of ASCII only.
         text = storable(query.text, _MAX_SEARCH_LENGTH)
-        parts.append(_Filter("instr(searched, ?) > 0", (fold_case(text),)))
+        filters.append(_Filter("instr(searched, ?) > 0", (fold_case(text),)))
     return _Filter(
-        " AND ".join(part.sql for part in parts) or "true",
-        tuple(parameter for part in parts for parameter in part.parameters),
+        " AND ".join(each.sql for each in filters) or "true",
+        tuple(parameter for each in filters for parameter in each.parameters),
     )
 
 

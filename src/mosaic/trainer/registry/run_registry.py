@@ -194,7 +194,7 @@ class RunRegistry:
             )
 
     def record_retention(self, freed_bytes: int, removed: int) -> None:
-        """Add an event of no run: the total that pruning removed."""
+        """Add an event without a run: the total that pruning removed."""
         with self._transaction() as change:
             change.events.append(
                 "", change.now, RetentionChanged(freed_bytes=freed_bytes, removed=removed)
@@ -242,7 +242,7 @@ class RunRegistry:
         with self._transaction() as change:
             run_changes.delete_run(change, run_id)
 
-    # Asking about runs
+    # Reading runs
 
     def get(self, run_id: str) -> RunRecord:
         with self._database.reading() as connection:
@@ -303,7 +303,7 @@ class RunRegistry:
         return [
             run_id
             for (run_id,) in self._rows(
-                "SELECT run.run_id FROM run JOIN run_digest ON run_digest.run = run.key"  # noqa: S608 - our own column names states
+                "SELECT run.run_id FROM run JOIN run_digest ON run_digest.run = run.key"  # noqa: S608 - constants only
                 f" WHERE state IN ({final}) AND committed_bytes < spool_bytes"
             )
         ]
@@ -352,7 +352,7 @@ class RunRegistry:
         with self._database.reading() as connection:
             return fetch_earlier_runs(connection, worker, algo, env_id, limit)
 
-    # What happened
+    # Events
 
     def events_after(
         self, seq: int, limit: int = 500, run_ids: Collection[str] = ()
@@ -380,7 +380,7 @@ class RunRegistry:
         with self._transaction() as change:
             key, _ = change.existing(run_id)
             change.connection.execute(
-                f"UPDATE run_document SET {assignments} WHERE run = ?",  # noqa: S608 - our own column names
+                f"UPDATE run_document SET {assignments} WHERE run = ?",  # noqa: S608 - constant column names
                 (*values, key),
             )
 

@@ -30,7 +30,7 @@ _MAX_INT32 = (1 << 31) - 1
 _TEXT_IN_DIGEST = _DIGEST_FIELDS.index("progress_unit")
 
 _SELECT = (
-    f"SELECT key, {_RUN_COLUMNS}, {', '.join(_DIGEST_FIELDS)}"  # noqa: S608 - our own column names
+    f"SELECT key, {_RUN_COLUMNS}, {', '.join(_DIGEST_FIELDS)}"  # noqa: S608 - constant column names
     # A cross join keeps the order of the tables: runs are selected first, then their digests.
     " FROM run CROSS JOIN run_digest ON run_digest.run = key "
 )
@@ -53,7 +53,7 @@ def fetch_records(
 ) -> list[Keyed]:
     """The runs that `where` (a WHERE clause and what may follow it) selects, in its order."""
     rows = connection.execute(_SELECT + where, parameters).fetchall()
-    tags = _tags_of(connection, [row[0] for row in rows])
+    tags = _fetch_tags(connection, [row[0] for row in rows])
     return [(row[0], _readable_record(row, tags.get(row[0], ()))) for row in rows]
 
 
@@ -206,7 +206,7 @@ def _damaged_record(run_id: str, tags: tuple[str, ...], error: Exception) -> Run
     )
 
 
-def _tags_of(connection: sqlite3.Connection, keys: list[int]) -> dict[int, tuple[str, ...]]:
+def _fetch_tags(connection: sqlite3.Connection, keys: list[int]) -> dict[int, tuple[str, ...]]:
     tags: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
     if keys:
         for key, tag in connection.execute(

@@ -5,7 +5,7 @@
 - `run_document`: its configuration and everything else that lists do not show.
 - `run_tag`, `state_change`: its tags, and its state history.
 - `run_artifact`: the checkpoints and data sets of its manifest, so that those of all runs can be
-  listed without reading every manifest. Triggers keep it in step with `run_document.manifest`.
+  listed without reading every manifest. Triggers keep it in sync with `run_document.manifest`.
 - `event`: the log of run events; `event_horizon` has the number up to which it was deleted.
 """
 
@@ -163,7 +163,7 @@ Migration = Sequence[str]
 """The statements that lead from one version of the schema to the next."""
 
 MIGRATIONS: tuple[Migration, ...] = (_FIRST_SCHEMA, _ARTIFACT_INDEX, _DISK_USE, _IMPORTED_MARK)
-"""Applied in order; `user_version` counts how many a file has seen. Only ever appended to."""
+"""Applied in order; `user_version` is the number of applied migrations. Append only."""
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
@@ -174,8 +174,8 @@ def schema_version(connection: sqlite3.Connection) -> int:
 def is_foreign(connection: sqlite3.Connection) -> bool:
     """Whether the file is a database of another program."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    return bool(application_id != APPLICATION_ID and things)
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return bool(application_id != APPLICATION_ID and objects)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

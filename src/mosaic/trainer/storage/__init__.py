@@ -1,1 +1,1 @@
-"""What a home stores besides runs: checkpoints, data sets, disk usage and pruning."""
+"""Storage of a home besides runs: checkpoints, data sets, disk usage and pruning."""

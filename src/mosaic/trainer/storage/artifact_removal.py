@@ -40,14 +40,14 @@ def checkpoints_in_use(registry: RunRegistry) -> set[str]:
 
 def remove_artifact(home: Home, run: RunDirectory, path: str, sidecars: list[str]) -> None:
     """Remove the file or folder and its own metadata files. Raises `OSError`."""
-    doomed = home.runs / f"{DELETING}artifact-{new_ulid()}"
-    doomed.mkdir(mode=0o700)
+    removed_folder = home.runs / f"{DELETING}artifact-{new_ulid()}"
+    removed_folder.mkdir(mode=0o700)
     try:
-        (run.path / path).rename(doomed / "artifact")
+        (run.path / path).rename(removed_folder / "artifact")
         for sidecar in sidecars:
             (run.path / sidecar).unlink(missing_ok=True)
     finally:
-        remove_folder(doomed)
+        remove_folder(removed_folder)
 
 
 def update_manifest(registry: RunRegistry, run: RunDirectory) -> None:

@@ -30,7 +30,7 @@ from mosaic.trainer.storage.errors import (
 from mosaic.trainer.storage.imported_checkpoints import ImportedCheckpoints
 from mosaic.trainer.storage.paging import artifact_id, page_of, path_in_home
 
-_ALL_OF_A_RUN = 1 << 31
+_NO_LIMIT = 1 << 31
 
 
 class Checkpoints:
@@ -120,7 +120,7 @@ class Checkpoints:
         run_id = checkpoint_id.partition(".")[0]
         if is_ulid(run_id):
             of_run = ArtifactQuery(kind="checkpoint", run_id=run_id)
-            for row in self._registry.artifacts(of_run, None, _ALL_OF_A_RUN):
+            for row in self._registry.artifacts(of_run, None, _NO_LIMIT):
                 if artifact_id(run_id, row.path) == checkpoint_id:
                     return row
         raise UnknownCheckpointError(checkpoint_id)
@@ -128,8 +128,8 @@ class Checkpoints:
     def _imported(self, query: CheckpointQuery) -> Iterator[CheckpointRecord]:
         for checkpoint in () if query.run_id else self.imported.all():
             if all(
-                not artifact_query or artifact_query == value
-                for artifact_query, value in (
+                not requested or requested == value
+                for requested, value in (
                     (query.worker, checkpoint.worker),
                     (query.algo, checkpoint.algo),
                     (query.env_id, checkpoint.env_id),
@@ -182,7 +182,7 @@ def verify(
     if size != expected.size_bytes:
         problems.append(f"It has {size:,} bytes; {expected.size_bytes:,} are recorded.")
     if sha256 and expected.sha256 and sha256 != expected.sha256.lower():
-        problems.append("Its content is not what was written: the SHA-256 differs.")
+        problems.append("Its content has changed: the SHA-256 differs.")
     return CheckpointReport(
         ok=not problems, problems=tuple(problems), sha256=sha256, size_bytes=size
     )

@@ -115,18 +115,18 @@ class ImportedCheckpoints:
         """Delete it; returns the bytes freed. Raises `UnknownCheckpointError` and `OSError`."""
         folder = self.folder(checkpoint_id)
         freed = sum(entry.lstat().st_size for entry in folder.rglob("*"))
-        doomed = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}-removed"
-        folder.rename(doomed)  # from here on it does not exist, even if we are killed
-        remove_folder(doomed)
+        removed_folder = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}-removed"
+        folder.rename(removed_folder)  # it is removed now, even if the daemon is killed
+        remove_folder(removed_folder)
         return freed
 
-    def add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
+    def add(self, new: NewCheckpoint, chunks: Iterator[bytes]) -> CheckpointRecord:
         """Store an upload; nothing is stored if it is interrupted or does not match its header.
 
-        Raises `InvalidCheckpointError`, `NoRoomError`, and what `parts` raises.
+        Raises `InvalidCheckpointError`, `NoRoomError`, and what `chunks` raises.
         """
         try:
-            return self._add(new, parts)
+            return self._add(new, chunks)
         except OSError as error:
             raise UserError(
                 f"The checkpoint cannot be stored: {error}.",
@@ -134,13 +134,13 @@ class ImportedCheckpoints:
                 code="T407",
             ) from error
 
-    def _add(self, new: NewCheckpoint, parts: Iterator[bytes]) -> CheckpointRecord:
+    def _add(self, new: NewCheckpoint, chunks: Iterator[bytes]) -> CheckpointRecord:
         checkpoint_id = new_ulid()
         unfinished = self._home.checkpoints / f"{_IMPORTING}{checkpoint_id}"
         unfinished.mkdir(mode=0o700, parents=True)
         try:
             self._check_disk(new.size_bytes)
-            size, sha256 = self._write(unfinished / new.file, new.size_bytes, parts)
+            size, sha256 = self._write(unfinished / new.file, new.size_bytes, chunks)
             _check_header(new, size, sha256)
             record = ImportRecord(
                 file=new.file,
@@ -160,13 +160,13 @@ class ImportedCheckpoints:
         _sync(self._home.checkpoints)
         return self._checkpoint(checkpoint_id, record)
 
-    def _write(self, path: Path, expected_bytes: int, parts: Iterator[bytes]) -> tuple[int, str]:
+    def _write(self, path: Path, expected_bytes: int, chunks: Iterator[bytes]) -> tuple[int, str]:
         digest = hashlib.sha256()
         max_bytes = expected_bytes or MAX_BYTES
         size, checked_at = 0, 0
         with path.open("xb") as file:
-            for part in parts:
-                size += len(part)
+            for chunk in chunks:
+                size += len(chunk)
                 if size > max_bytes:
                     raise InvalidCheckpointError(
                         f"The checkpoint has more than {max_bytes:,} bytes.",
@@ -175,8 +175,8 @@ class ImportedCheckpoints:
                 if size - checked_at > _CHECK_DISK_EVERY:
                     self._check_disk(_CHECK_DISK_EVERY)
                     checked_at = size
-                digest.update(part)
-                file.write(part)
+                digest.update(chunk)
+                file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
         return size, digest.hexdigest()

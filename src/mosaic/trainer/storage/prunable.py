@@ -155,7 +155,7 @@ class _RunScan:
         return (status.st_dev, status.st_ino) if is_linked else None
 
     def _is_removable(self, path: str) -> bool:
-        """Files at the top of the run's directory are its records, whatever their name."""
+        """Files at the top of the run's directory are its records and are not removed."""
         return "/" in posixpath.normpath(path) and not _contains_any(path, self._protected)
 
 

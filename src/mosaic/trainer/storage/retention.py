@@ -76,7 +76,7 @@ class RetentionService:
         if dry_run:
             return _report(self._plan(), [])
         with self._lock:
-            self._usage.forget()
+            self._usage.invalidate()
             removed: list[PrunedItem] = []
             problems: list[str] = []
             try:
@@ -87,7 +87,7 @@ class RetentionService:
                     freed = sum(item.size_bytes for item in removed)
                     self._registry.record_retention(freed, len(removed))
                     _log.info("T405 pruned %d artifacts of %d bytes", len(removed), freed)
-                self._usage.forget()
+                self._usage.invalidate()
             return _report(removed, problems)
 
     def _plan(self) -> list[PrunedItem]:

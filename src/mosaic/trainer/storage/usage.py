@@ -11,8 +11,8 @@ from mosaic.contract.layout import Home, RunDirectory
 from mosaic.trainer.registry.run_registry import RunRegistry
 
 KINDS = ("telemetry", "videos", "checkpoints", "tensorboard", "wandb", "other", "bundles")
-_KEPT_S = 60.0
-_OF_DATABASES = ("", "-wal", "-shm")
+_CACHE_S = 60.0
+_DATABASE_SUFFIXES = ("", "-wal", "-shm")
 
 
 class Usage(NamedTuple):
@@ -23,7 +23,7 @@ class Usage(NamedTuple):
 
     @property
     def limited_bytes(self) -> int:
-        """What limits apply to: bundles belong to no run, and are removed in other ways."""
+        """The bytes that limits apply to: all but bundles, which belong to no run."""
         return sum(self.by_kind.values()) - self.by_kind["bundles"]
 
 
@@ -40,11 +40,11 @@ class StorageUsage:
         """The usage, at most a minute old."""
         with self._lock:
             latest = self._latest
-            if latest is None or not 0 <= self._clock() - latest.measured_at < _KEPT_S:
+            if latest is None or not 0 <= self._clock() - latest.measured_at < _CACHE_S:
                 latest = self._latest = self._measure()
             return latest
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Discard the cached result, after a large change."""
         with self._lock:
             self._latest = None
@@ -78,7 +78,7 @@ def _kind_in_run(run: RunDirectory, path: Path) -> str:
         run.tensorboard: "tensorboard",
         run.wandb: "wandb",
     }
-    telemetry = {run.spool, run.rejects} | {Path(f"{run.store}{end}") for end in _OF_DATABASES}
+    telemetry = {run.spool, run.rejects} | {Path(f"{run.store}{end}") for end in _DATABASE_SUFFIXES}
     return folders.get(path) or ("telemetry" if path in telemetry else "other")
 
 
@@ -111,13 +111,13 @@ class _Sizes:
                 continue  # removed in the meantime, or not readable
         return total
 
-    def _of_file(self, sizes_by_kind: os.stat_result) -> int:
-        if sizes_by_kind.st_nlink > 1:
-            file = (sizes_by_kind.st_dev, sizes_by_kind.st_ino)
+    def _of_file(self, status: os.stat_result) -> int:
+        if status.st_nlink > 1:
+            file = (status.st_dev, status.st_ino)
             if file in self._counted:
                 return 0
             self._counted.add(file)
-        return sizes_by_kind.st_size
+        return status.st_size
 
 
 def _children(folder: Path) -> list[Path]:

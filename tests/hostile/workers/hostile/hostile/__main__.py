@@ -1,7 +1,7 @@
-"""A worker that plays one trick per run; the name of the algorithm selects it.
+"""A worker that makes one attack per run, selected by the name of the algorithm.
 
-It writes protocol lines by hand and uses the standard library only. A trick that is in place is
-announced with a `status` line; the worker then waits until it is stopped, or returns.
+It writes the protocol lines itself and uses the standard library only. A `status` line reports that
+the attack is prepared; the worker then waits until it is stopped, or returns.
 """
 
 import json
@@ -48,21 +48,21 @@ def replace_by_huge_file(path: Path) -> None:
         file.truncate(8 << 30)
 
 
-def each_record(replace: "Callable[[Path], None]", folder: Path) -> None:
+def replace_records(replace: "Callable[[Path], None]", folder: Path) -> None:
     for name in RECORDS:
         replace(folder / name)
     wait()
 
 
 def overflow_returns() -> None:
-    """Finite returns whose sum is not finite."""
+    """Report finite returns whose sum is not finite."""
     for number in range(3):
         fields = {"steps": 1, "return": 1.7e308, "terminated": True, "truncated": False}
         emit(type="episode", episode_id=f"e{number}", **fields)
 
 
-def hide_a_child() -> None:
-    """Leave a child with its own session, no environment, no open files and another folder."""
+def start_hidden_child() -> None:
+    """Start a child with its own session, no environment, no open files and another folder."""
     if os.fork() == 0:
         os.setsid()
         os.chdir("/")
@@ -92,13 +92,13 @@ def truncate_spool() -> None:
         step(number)
 
 
-def replace_by_forgery(path: Path) -> None:
+def replace_by_forged_file(path: Path) -> None:
     path.rename(path.with_name("renamed.jsonl"))
     path.write_text("{}\n" * 10_000)
 
 
 def share_episode_ids() -> None:
-    """Two agents with the same ids of episodes."""
+    """Report two agents with the same episode ids."""
     for number in range(3):
         for agent in ("a", "b"):
             step(0, episode_id=f"e{number}", agent_id=agent)
@@ -111,30 +111,30 @@ def suspend_the_supervisor() -> None:
     wait()
 
 
-TRICKS: "dict[str, Callable[[], None]]" = {
-    "hidden_child": hide_a_child,
+ATTACKS: "dict[str, Callable[[], None]]" = {
+    "hidden_child": start_hidden_child,
     "overflow": overflow_returns,
     "truncate_spool": truncate_spool,
     "suspended_supervisor": suspend_the_supervisor,
     "shared_episodes": share_episode_ids,
     "unlink_spool": lambda: write_after(Path.unlink),
-    "replace_spool": lambda: write_after(replace_by_forgery),
-    "fifo": lambda: each_record(replace_by_fifo, RUN),
-    "link": lambda: each_record(replace_by_link, RUN),
-    "huge": lambda: each_record(replace_by_huge_file, RUN),
-    "outside_fifo": lambda: each_record(replace_by_fifo, SUPERVISOR),
-    "outside_link": lambda: each_record(replace_by_link, SUPERVISOR),
-    "outside_huge": lambda: each_record(replace_by_huge_file, SUPERVISOR),
+    "replace_spool": lambda: write_after(replace_by_forged_file),
+    "fifo": lambda: replace_records(replace_by_fifo, RUN),
+    "link": lambda: replace_records(replace_by_link, RUN),
+    "huge": lambda: replace_records(replace_by_huge_file, RUN),
+    "outside_fifo": lambda: replace_records(replace_by_fifo, SUPERVISOR),
+    "outside_link": lambda: replace_records(replace_by_link, SUPERVISOR),
+    "outside_huge": lambda: replace_records(replace_by_huge_file, SUPERVISOR),
 }
 
 
 def main() -> None:
     if "--describe" in sys.argv:
-        algorithms = [{"id": name} for name in TRICKS]
+        algorithms = [{"id": name} for name in ATTACKS]
         print(json.dumps({"worker": "hostile", "modes": ["train"], "algorithms": algorithms}))
         return
     config = json.loads((RUN / "config.json").read_text())
-    TRICKS[config["algo"]]()
+    ATTACKS[config["algo"]]()
 
 
 if __name__ == "__main__":
