@@ -90,7 +90,7 @@ class Churn:
             self.problems.append(f"{run_id}: {stored} steps are stored, {expected} were written")
 
 
-def take_sample(home: Home, pid: int) -> Sample:
+def measure_sample(home: Home, pid: int) -> Sample:
     status = Path(f"/proc/{pid}/status").read_text()
     threads = next(line.split()[1] for line in status.splitlines() if line.startswith("Threads"))
     descriptors = sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
@@ -111,7 +111,7 @@ def soak(churn: Churn, seconds: float, *, restarts: bool) -> list[Sample]:
             while time.monotonic() < next_sample:
                 churn.turn(client)
                 time.sleep(1.0)
-            samples.append(take_sample(churn.home, pid))
+            samples.append(measure_sample(churn.home, pid))
         if restarts and (kills := kills + 1) % 2:
             os.kill(pid, signal.SIGKILL)
         elif restarts:
