@@ -59,7 +59,7 @@ def _open_store(home: Home) -> "Iterator[tuple[str, TelemetryReader]]":
     reader_type: type[TelemetryReader] = importlib.import_module(
         "mosaic.telemetry.reader"
     ).TelemetryReader
-    with reader_type(home.run(run_id)) as reader:
+    with reader_type(home.run(run_id)) as reader, reader.explain_errors():
         yield run_id, reader
 
 

@@ -19,6 +19,7 @@ UNKNOWN_PREFIX = "unknown:"
 REJECT_PREFIX = "reject:"
 
 _MAX_NAMES = 1_000
+_MAX_VALUE = 1 << 62
 _OVERFLOW = "(others)"
 
 
@@ -28,6 +29,9 @@ class Counters:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._values = read_counters(connection)
+        for name, value in self._values.items():
+            if not isinstance(value, int) or not 0 <= value < _MAX_VALUE:
+                raise ValueError(f"counter {name} is {value!r}")
         self._changed: set[str] = set()
 
     def __getitem__(self, name: str) -> int:

@@ -1,7 +1,11 @@
 """Faults that interrupt ingest, with messages and remedies."""
 
 import errno
+import logging
 import sqlite3
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 
 import msgspec
@@ -11,9 +15,15 @@ from mosaic.contract.regular_files import NotRegularFileError
 from mosaic.telemetry.database import NewerStoreError
 from mosaic.telemetry.spool import ChangedSpoolError
 
+_log = logging.getLogger(__name__)
+
 
 class AnotherWriterError(Exception):
     """Another process has committed to the store since it was read."""
+
+
+class DamagedStoreError(Exception):
+    """The store has values that ingest does not write."""
 
 
 RETRYABLE_ERRORS = (
@@ -23,10 +33,34 @@ RETRYABLE_ERRORS = (
     ChangedSpoolError,
     NewerStoreError,
     AnotherWriterError,
+    DamagedStoreError,
 )
 """Errors of the system, after which ingest is retried; any other exception is a bug."""
 PROGRAMMING_ERRORS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 """Subclasses of `sqlite3.Error` that are bugs and that a retry cannot fix."""
+
+_MALFORMED_VALUE_ERRORS = (
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    struct.error,
+    msgspec.MsgspecError,
+)
+
+
+@contextmanager
+def report_damage() -> Iterator[None]:
+    """Raise `DamagedStoreError` for values that cannot be used.
+
+    A worker can write anything to the store of its run, also in columns that only ingest writes.
+    The log has the traceback, because the cause can be a bug as well.
+    """
+    try:
+        yield
+    except _MALFORMED_VALUE_ERRORS as error:
+        _log.warning("T208 a value in a store cannot be used", exc_info=True)
+        raise DamagedStoreError(f"a value is damaged ({type(error).__name__}: {error})") from error
 
 
 class FaultKind(StrEnum):
@@ -96,7 +130,7 @@ def _kind_of(error: BaseException) -> FaultKind:
         return FaultKind.ANOTHER_WRITER
     if isinstance(error, NewerStoreError):
         return FaultKind.NEWER_STORE
-    if isinstance(error, zstandard.ZstdError):
+    if isinstance(error, (zstandard.ZstdError, DamagedStoreError)):
         return FaultKind.CORRUPT
     if isinstance(error, NotRegularFileError):
         return FaultKind.NOT_A_FILE

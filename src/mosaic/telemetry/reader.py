@@ -7,6 +7,7 @@ History and live views read the same way: by episode and step, or from a cursor.
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, NamedTuple, Self
 
 from mosaic.contract import numbers
@@ -20,7 +21,12 @@ from mosaic.telemetry import counters, database
 from mosaic.telemetry.chunks import StoredChunk
 from mosaic.telemetry.curve_reader import Axis, CurveReader, SampledCurve, SeriesInfo
 from mosaic.telemetry.episodes import STATE_COLUMNS, EpisodeState, state_from_row
-from mosaic.telemetry.errors import RETRYABLE_ERRORS, fault_from_error
+from mosaic.telemetry.errors import (
+    PROGRAMMING_ERRORS,
+    RETRYABLE_ERRORS,
+    fault_from_error,
+    report_damage,
+)
 from mosaic.telemetry.line_reader import LineReader, SequencedMetric, SequencedStep
 from mosaic.telemetry.recordings import RecordingReader
 from mosaic.telemetry.rejects import RejectRecord, read_rejects
@@ -57,7 +63,8 @@ class TelemetryReader:
         if not os.path.lexists(run.store):
             raise _empty_store_error(run)
         try:
-            self.connection = database.open_for_reading(run.store)
+            with report_damage():
+                self.connection = database.open_for_reading(run.store)
         except database.EmptyStoreError:
             raise _empty_store_error(run) from None
         except RETRYABLE_ERRORS as error:
@@ -74,6 +81,17 @@ class TelemetryReader:
 
     def close(self) -> None:
         self.connection.close()
+
+    @contextmanager
+    def explain_errors(self) -> Iterator[None]:
+        """Raise `UserError` if the store cannot be read."""
+        try:
+            with report_damage():
+                yield
+        except PROGRAMMING_ERRORS:
+            raise
+        except RETRYABLE_ERRORS as error:
+            raise _unreadable_error(self._run, "The store", error) from error
 
     def stats(self) -> TelemetryStats:
         values = counters.read_counters(self.connection)

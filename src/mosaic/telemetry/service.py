@@ -26,6 +26,7 @@ from mosaic.telemetry.errors import (
     FaultKind,
     IngestFault,
     fault_from_error,
+    report_damage,
 )
 from mosaic.telemetry.line_ingester import LineIngester
 from mosaic.telemetry.spool import Block, OversizeLine, Piece, ScannedPart, SpoolReader
@@ -217,7 +218,8 @@ class TelemetryService:
             self._store.close()
             self._store = None
         if self._store is None:
-            self._store = _OpenStore(self._run)
+            with report_damage():
+                self._store = _OpenStore(self._run)
         return self._store
 
     def _update_progress(self, store: _OpenStore) -> None:

@@ -10,7 +10,12 @@ from typing import Generic, Literal, NamedTuple, Self, TypeVar
 from mosaic.contract.errors import UserError
 from mosaic.contract.layout import RunDirectory
 from mosaic.telemetry.chunks import StoredChunk
-from mosaic.telemetry.errors import PROGRAMMING_ERRORS, RETRYABLE_ERRORS, fault_from_error
+from mosaic.telemetry.errors import (
+    PROGRAMMING_ERRORS,
+    RETRYABLE_ERRORS,
+    fault_from_error,
+    report_damage,
+)
 from mosaic.telemetry.reader import TelemetryReader
 from mosaic.trainer.concurrency import ThreadBound
 from mosaic.trainer.registry.errors import UnknownRunError
@@ -51,7 +56,10 @@ class StoreView:
         """The result of `query`; None while nothing is stored."""
         try:
             reader = self._opened()
-            return None if reader is None else query(reader)
+            if reader is None:
+                return None
+            with report_damage():
+                return query(reader)
         except RETRYABLE_ERRORS as error:
             if isinstance(error, PROGRAMMING_ERRORS):
                 raise
