@@ -284,6 +284,20 @@ def test_a_spool_that_lost_its_end_is_accepted_after_the_run(
         assert [s.step.step for s in reader.steps_after(-1)] == list(range(5))
 
 
+def test_a_reject_after_zeros_is_read(run: RunDirectory, spool: Spool) -> None:
+    """A power failure may leave zeros in place of the last records; the next one is not lost."""
+    spool.write(b"garbage 0", b"garbage 1")
+    with TelemetryService(run) as service:
+        assert service.finish()
+    first, second = run.rejects.read_bytes().splitlines(keepends=True)
+    run.rejects.write_bytes(first + bytes(len(second)))
+    spool.write(b"garbage 2")
+    with TelemetryService(run) as service:
+        assert service.finish()
+    with TelemetryReader(run) as reader:
+        assert [reject.text for reject in reader.rejects()] == ["garbage 0", "garbage 2"]
+
+
 def test_the_spool_is_durable_before_the_store(
     run: RunDirectory, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

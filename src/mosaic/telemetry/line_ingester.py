@@ -104,6 +104,10 @@ class LineIngester:
         self._events.flush()
         self._episodes.flush()
 
+    def sync(self) -> None:
+        """Flush to disk what is not part of the transaction."""
+        self._rejects.sync()
+
     def close(self) -> None:
         self._rejects.close()
 

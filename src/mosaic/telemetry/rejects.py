@@ -65,6 +65,11 @@ class RejectsWriter:
             self._write(b"".join(self._pending))
             self._pending.clear()
 
+    def sync(self) -> None:
+        """Flush what this writer has added to disk."""
+        if self._fd >= 0:
+            os.fdatasync(self._fd)
+
     def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
@@ -72,7 +77,7 @@ class RejectsWriter:
 
     def _write(self, data: bytes) -> None:
         if self._fd < 0:
-            self._fd = open_regular(self._path, os.O_WRONLY | os.O_CREAT)
+            self._fd = open_regular(self._path, os.O_RDWR | os.O_CREAT)
             self._truncate_to_committed()
         view = memoryview(data)
         while view:
@@ -82,10 +87,12 @@ class RejectsWriter:
 
     def _truncate_to_committed(self) -> None:
         size = os.fstat(self._fd).st_size
-        if size < self.length:  # a power failure lost committed lines: start on a new line
-            self.length = size + os.pwrite(self._fd, b"\n", size)
-        elif size > self.length:
+        if size > self.length:
             os.ftruncate(self._fd, self.length)
+        self.length = min(size, self.length)
+        # A power failure may have lost the end of committed lines, or have left zeros.
+        if self.length and os.pread(self._fd, 1, self.length - 1) != b"\n":
+            self.length += os.pwrite(self._fd, b"\n", self.length)
 
 
 def read_rejects(path: Path, length: int) -> Iterator[RejectRecord]:

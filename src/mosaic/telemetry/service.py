@@ -240,8 +240,9 @@ class TelemetryService:
             self._checkpoint(store, "PASSIVE")
 
     def _checkpoint(self, store: _OpenStore, mode: str) -> None:
-        # First the spool: after a power failure the store must not refer to lines that are gone.
+        # First the files: after a power failure the store must not refer to lines that are gone.
         store.spool.sync()
+        store.ingester.sync()
         row = store.connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         self._check_log_size(*row)
         _log.info("T201 checkpoint of %s: (busy, log, checkpointed) = %s", self._run.run_id, row)

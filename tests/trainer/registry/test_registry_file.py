@@ -276,7 +276,7 @@ def unprivileged() -> Iterator[None]:
 
 
 def test_states_are_flushed_to_disk_and_digests_are_not(registry: RunRegistry) -> None:
-    """SQLite's own word for what survives a power cut; it cannot be tried here."""
+    """SQLite's setting of each transaction; `tests/hostile/power_cut` has power failures."""
     full, normal = 2, 1
     with registry._database.writing(durable=False) as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (normal,)
