@@ -1,4 +1,4 @@
-"""A real daemon for each test that asks for one."""
+"""A real daemon for each test that uses the fixture."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,6 @@ from tests.support.daemon_pool import DaemonPool
 
 @pytest.fixture
 def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
-    """A daemon that serves. A test may do anything to it."""
+    """A running daemon that a test may change in any way."""
     with daemon_pool.daemon("plain") as under_test:
         yield under_test

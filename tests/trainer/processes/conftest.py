@@ -1,4 +1,4 @@
-"""Run directories for real processes."""
+"""Fixtures that start real worker processes in a run directory."""
 
 import sys
 import time
@@ -26,12 +26,12 @@ def run_dir(tmp_path: Path) -> RunDirectory:
 
 @pytest.fixture
 def eventually() -> Eventually:
-    """Waits until a condition holds, and fails if it does not within a generous limit."""
+    """Wait until a condition is true; fail after a timeout."""
 
     def wait(condition: Callable[[], object]) -> None:
         deadline = time.monotonic() + TIMEOUT_S
         while not condition():
-            assert time.monotonic() < deadline, "the condition did not come true"
+            assert time.monotonic() < deadline, "timed out waiting for the condition"
             time.sleep(POLL_S)
 
     return wait
@@ -39,7 +39,7 @@ def eventually() -> Eventually:
 
 @pytest.fixture
 def launch_code(run_dir: RunDirectory) -> LaunchCode:
-    """Launches a worker that is a few lines of Python."""
+    """Launch a worker that runs the given Python code."""
 
     def start(code: str) -> Running | Exited:
         return launch(run_dir, [sys.executable, "-I", "-S", "-c", code])
@@ -51,7 +51,7 @@ def launch_code(run_dir: RunDirectory) -> LaunchCode:
 def launch_ready(
     run_dir: RunDirectory, launch_code: LaunchCode, eventually: Eventually
 ) -> Callable[[str], Running]:
-    """Like `launch_code`, and waits for the worker to print `ready`."""
+    """Like `launch_code`, but wait until the worker prints `ready`."""
 
     def start(code: str) -> Running:
         process = launch_code(code)
@@ -64,7 +64,7 @@ def launch_ready(
 
 @pytest.fixture
 def exited(run_dir: RunDirectory, eventually: Eventually) -> Callable[[], Exited]:
-    """Waits for the run's exit record."""
+    """Wait for the run's exit record."""
 
     def wait() -> Exited:
         eventually(lambda: isinstance(observe(run_dir), Exited))

@@ -1,4 +1,4 @@
-"""Orphans of the daemon's children are adopted and ended; what lives with a child is not."""
+"""Orphans of the daemon's children are adopted and killed; processes of live children are not."""
 
 import subprocess
 import sys
@@ -31,14 +31,14 @@ def start(code):
     ))
     return child, int(child.stdout.readline())
 
-def lives(pid):
+def is_alive(pid):
     stat = read_stat(pid)
     return stat is not None and not stat.is_dead
 """
 
 
 def _run(code: str) -> "subprocess.CompletedProcess[str]":
-    """In a process of its own: the tests must not become a subreaper."""
+    """Run the code in a separate process; the test process must not become a subreaper."""
     return subprocess.run(
         [sys.executable, "-c", _PROGRAM + textwrap.dedent(code)],
         capture_output=True,
@@ -48,32 +48,32 @@ def _run(code: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_an_orphan_is_ended() -> None:
-    """It has its own session and no environment, and its parent has ended."""
+def test_an_orphan_is_killed() -> None:
+    """It has its own session and no environment, and its parent has exited."""
     result = _run(
         """
         become_subreaper()
         child, hidden = start(HIDE.format(leave="os.setsid()"))
         identity = ProcessIdentity.of(child.pid)
         child.wait()
-        assert lives(hidden)
+        assert is_alive(hidden)
         assert end_adopted() == set()
-        assert not lives(hidden)
+        assert not is_alive(hidden)
         assert adopts_orphans_of(identity)
         """
     )
     assert result.returncode == 0, result.stderr
 
 
-def test_a_process_in_the_session_of_a_living_child_is_not_touched() -> None:
-    """It has lost its parent, and still belongs to the child."""
+def test_a_process_in_the_session_of_a_live_child_is_not_killed() -> None:
+    """Its parent has exited, but its session belongs to the child."""
     result = _run(
         """
         become_subreaper()
         leave = "os.fork() and os._exit(0)"
         child, _ = start(HIDE.format(leave=leave) + "os.waitpid(pid, 0)\\nsys.stdin.read()")
         assert end_adopted() == set()
-        assert lives(child.pid)
+        assert is_alive(child.pid)
         child.stdin.close()
         child.wait()
         assert end_adopted() == set()
@@ -82,8 +82,8 @@ def test_a_process_in_the_session_of_a_living_child_is_not_touched() -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_without_a_subreaper_nothing_is_claimed() -> None:
-    """Orphans go to another process, which this one cannot know."""
+def test_without_a_subreaper_no_orphan_is_adopted() -> None:
+    """Orphans are reparented to another process."""
     result = _run(
         """
         child, hidden = start(HIDE.format(leave="os.setsid()"))

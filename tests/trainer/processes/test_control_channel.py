@@ -1,4 +1,4 @@
-"""Commands reach a worker whole, or the sender learns why not."""
+"""Commands reach a worker completely, or the sender gets an error."""
 
 import json
 import signal
@@ -50,7 +50,7 @@ for seq in range(200):
 def test_commands_arrive_in_order(
     run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
 ) -> None:
-    """Each command is one line, in the order in which they were sent."""
+    """Each command is one line; the order of sending is preserved."""
     launch_ready(ECHO)
     sent: list[ControlCommand] = [Pause(seq=1), Action(seq=2, value={"x": "ü\n"}), Stop(seq=3)]
     for command in sent:
@@ -61,29 +61,29 @@ def test_commands_arrive_in_order(
     assert json.loads(lines[1]) == {"cmd": "action", "seq": 2, "value": {"x": "ü\n"}}
 
 
-def test_the_channel_outlives_those_who_write_to_it(
+def test_the_channel_stays_open_without_writers(
     run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
 ) -> None:
-    """Daemons that come and go never end the worker's input, and their lines do not mix."""
+    """Writers that exit do not close the worker's input, and concurrent lines do not mix."""
     launch_ready(ECHO)
-    for round_of_senders in ("ab", "cd"):
+    for letters in ("ab", "cd"):
         senders = [
             subprocess.Popen([sys.executable, "-c", SENDER, run_dir.path, letter])
-            for letter in round_of_senders
+            for letter in letters
         ]
         assert [sender.wait() for sender in senders] == [0, 0]
     send_command(run_dir, Stop(seq=9))
     assert exited().exit.exit_code == 0
     received = [json.loads(line) for line in run_dir.spool.read_text().splitlines()[1:-1]]
     for letter in "abcd":
-        mine = [command["seq"] for command in received if command["value"] == letter * 50]
-        assert mine == list(range(200))
+        seqs = [command["seq"] for command in received if command["value"] == letter * 50]
+        assert seqs == list(range(200))
 
 
 def test_a_full_channel(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """A worker that does not read never blocks the sender, and no command is cut."""
+    """A worker that does not read never blocks the sender, and no command is truncated."""
     launch_ready(ECHO)
     signal_worker(run_dir, signal.SIGSTOP)
     sent: list[int] = []
@@ -105,7 +105,7 @@ def test_a_full_channel(
 
 
 def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """More than 4096 bytes could mix with another sender's line, so they are rejected."""
+    """A command of more than 4096 bytes is not written atomically, so it is rejected."""
     launch_ready(ECHO)
     with pytest.raises(DocumentError, match="4096"):
         send_command(run_dir, Action(seq=1, value="x" * 4096))
@@ -113,8 +113,10 @@ def test_a_command_that_is_too_long(run_dir: RunDirectory, launch_ready: LaunchR
     assert "xxx" not in run_dir.spool.read_text()
 
 
-def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """Before the start and after the end there is no worker."""
+def test_commands_to_a_run_without_a_worker_are_rejected(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """A run has no worker before its start and after its exit."""
     with pytest.raises(UserError, match=_NOT_RUNNING):
         send_command(run_dir, Stop(seq=1))
     launch_ready(ECHO)
@@ -123,10 +125,10 @@ def test_a_run_that_takes_no_commands(run_dir: RunDirectory, launch_ready: Launc
         send_command(run_dir, Stop(seq=1))
 
 
-def test_a_dead_worker_whose_strays_still_live(
+def test_a_dead_worker_with_live_stray_processes(
     run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit
 ) -> None:
-    """Between the worker's death and the end of its strays no command is taken."""
+    """Commands are rejected after the worker exits, even if its children are still alive."""
     process = launch_ready(
         "import os, signal\n"
         "if os.fork() == 0:\n"
@@ -143,7 +145,9 @@ def test_a_dead_worker_whose_strays_still_live(
     assert exited().exit.strays_ended == 1
 
 
-def test_a_file_in_place_of_the_channel(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+def test_a_regular_file_instead_of_the_channel(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
     """Commands are not appended to a file that replaced the channel."""
     process = launch_ready(ECHO)
     run_dir.control.unlink()

@@ -1,4 +1,4 @@
-"""A launched worker needs no other process, and a failed launch has a reason."""
+"""A launched worker is independent of the launcher, and a failed launch has a reason."""
 
 import os
 import signal
@@ -44,10 +44,10 @@ sys.exit(7)
 """
 
 
-def test_killing_the_launcher_costs_nothing(
+def test_killing_the_launcher_does_not_affect_the_worker(
     run_dir: RunDirectory, exited: WaitForExit, eventually: Eventually
 ) -> None:
-    """After kill -9 of the process that launched it, a worker's lines and exit code still come."""
+    """After SIGKILL of the launcher, the worker's output and exit code are still recorded."""
     worker = [sys.executable, "-I", "-S", "-c", COUNTER]
     with subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, run_dir.path, *worker], stdout=subprocess.PIPE
@@ -63,7 +63,7 @@ def test_killing_the_launcher_costs_nothing(
 
 
 def test_the_environment_of_a_worker(run_dir: RunDirectory, exited: WaitForExit) -> None:
-    """A worker finds its run, writes unbuffered, obeys SIGTERM, and keeps what a person has set."""
+    """It has the run variables and defaults; variables set by the user take precedence."""
     code = "import os; print('\\n'.join(f'{k}={v}' for k, v in os.environ.items()))"
     given = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "4", "PYTHONUNBUFFERED": ""}
     launch(run_dir, [sys.executable, "-I", "-S", "-c", code], env=given)
@@ -82,7 +82,7 @@ def test_the_environment_of_a_worker(run_dir: RunDirectory, exited: WaitForExit)
 
 
 def test_no_zombie_is_left(launch_ready: LaunchReady, eventually: Eventually) -> None:
-    """The launcher reaps the supervisor that it started, also when that was killed."""
+    """The launcher reaps its supervisor, even after SIGKILL."""
     process = launch_ready("print('ready', flush=True); input()")
     assert process.supervisor.send(signal.SIGKILL)
     eventually(lambda: read_stat(process.supervisor.pid) is None)
@@ -90,7 +90,7 @@ def test_no_zombie_is_left(launch_ready: LaunchReady, eventually: Eventually) ->
 
 
 def test_the_supervisor_is_detached(launch_ready: LaunchReady, run_dir: RunDirectory) -> None:
-    """It has a session of its own, and no terminal or pipe of the launcher."""
+    """It has its own session and inherits no terminal or pipe from the launcher."""
     process = launch_ready("print('ready', flush=True); input()")
     stat = read_stat(process.supervisor.pid)
     assert stat is not None
@@ -107,16 +107,16 @@ def test_the_supervisor_is_detached(launch_ready: LaunchReady, run_dir: RunDirec
     terminate_worker(run_dir, grace=10)
 
 
-def test_a_path_with_spaces_and_other_letters(tmp_path: Path, eventually: Eventually) -> None:
-    """Nothing depends on what the folders above a run are called."""
+def test_a_path_with_special_characters(tmp_path: Path, eventually: Eventually) -> None:
+    """Any parent folder name works."""
     run_dir = RunDirectory(tmp_path / "mein Büro\n'\"$HOME; 研究 --" / "run")
     launch(run_dir, [sys.executable, "-I", "-S", "-c", "print('here')"])
     eventually(lambda: isinstance(observe(run_dir), Exited))
     assert run_dir.spool.read_text() == "here\n"
 
 
-def test_a_program_on_the_path_is_found(run_dir: RunDirectory, exited: WaitForExit) -> None:
-    """A program is looked up as a shell would, and its arguments are taken as they are."""
+def test_a_program_is_found_on_the_path(run_dir: RunDirectory, exited: WaitForExit) -> None:
+    """A program is looked up in PATH, and its arguments are passed unchanged."""
     launch(run_dir, ["echo", "$HOME", "a  b", "*"])
     exited()
     assert run_dir.spool.read_text() == "$HOME a  b *\n"
@@ -124,14 +124,14 @@ def test_a_program_on_the_path_is_found(run_dir: RunDirectory, exited: WaitForEx
 
 @pytest.mark.parametrize("argv", [[], [""], ["no-such-program"], ["/no/such/program"], ["/etc"]])
 def test_a_missing_program_is_rejected(run_dir: RunDirectory, argv: list[str]) -> None:
-    """Before anything is made on the disk."""
+    """No run directory is created."""
     with pytest.raises(UserError, match="does not exist or is not executable"):
         launch(run_dir, argv)
     assert not run_dir.path.exists()
 
 
-def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
-    """Said with the path and what to do."""
+def test_a_file_instead_of_the_run_directory(run_dir: RunDirectory) -> None:
+    """The error has the reason."""
     run_dir.path.parent.mkdir()
     run_dir.path.touch()
     with pytest.raises(UserError, match="cannot be created: File exists"):
@@ -151,7 +151,7 @@ def test_a_file_where_the_directory_should_be(run_dir: RunDirectory) -> None:
 def test_a_directory_with_the_name_of_a_file(
     run_dir: RunDirectory, obstacle: str, reason: str
 ) -> None:
-    """The error names the file; nothing was started."""
+    """The error names the file, and no worker is started."""
     is_record = obstacle in ("supervisor.lock", "started.json.tmp")
     folder = run_dir.supervisor_folder if is_record else run_dir.path
     (folder / obstacle).mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_a_directory_with_the_name_of_a_file(
 
 
 def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A second launch is rejected and leaves the first alone."""
+    """A second launch is rejected and does not affect the first."""
     process = launch_ready("print('ready', flush=True); input()")
     with pytest.raises(UserError, match="Another supervisor controls this run"):
         launch(run_dir, ["true"])
@@ -172,7 +172,7 @@ def test_a_run_is_started_once(run_dir: RunDirectory, launch_ready: LaunchReady)
 
 
 def test_the_directory_is_private(run_dir: RunDirectory, exited: WaitForExit) -> None:
-    """Only its owner can read a run."""
+    """Only the owner can read a run directory."""
     launch(run_dir, ["true"])
     exited()
     assert run_dir.path.stat().st_mode & 0o777 == 0o700

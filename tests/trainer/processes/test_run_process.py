@@ -1,4 +1,4 @@
-"""The state of a run is read from its directory."""
+"""The process state of a run is derived from its directory."""
 
 import json
 import signal
@@ -31,7 +31,7 @@ WAITING = "print('ready', flush=True); input()"
 
 
 def test_a_directory_without_records(run_dir: RunDirectory) -> None:
-    """A run that has no directory, or an empty one, was not started."""
+    """A run without a directory, or with an empty one, was not started."""
     assert observe(run_dir) == NotStarted()
     run_dir.path.mkdir(parents=True)
     assert observe(run_dir).state is ProcessState.NOT_STARTED
@@ -39,7 +39,7 @@ def test_a_directory_without_records(run_dir: RunDirectory) -> None:
 
 @pytest.mark.process
 def test_running_then_exited(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A run is running until it is exited."""
+    """A run is `Running` until its worker exits, then `Exited`."""
     launch_ready(WAITING)
     assert isinstance(observe(run_dir), Running)
     assert isinstance(terminate_worker(run_dir, grace=10), Exited)
@@ -47,8 +47,10 @@ def test_running_then_exited(run_dir: RunDirectory, launch_ready: LaunchReady) -
 
 
 @pytest.mark.process
-def test_a_vanished_supervisor_means_lost(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """Without a supervisor and without an exit record the run is lost."""
+def test_a_run_without_a_supervisor_is_lost(
+    run_dir: RunDirectory, launch_ready: LaunchReady
+) -> None:
+    """A run with neither a supervisor nor an exit record is lost."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
     process.supervisor.send(signal.SIGKILL)
     assert process.supervisor.wait(30)
@@ -59,10 +61,8 @@ def test_a_vanished_supervisor_means_lost(run_dir: RunDirectory, launch_ready: L
 
 
 @pytest.mark.process
-def test_many_observers_do_not_disturb_each_other(
-    run_dir: RunDirectory, launch_ready: LaunchReady
-) -> None:
-    """Processes that look at once all see a lost run as lost, never as running."""
+def test_concurrent_observers(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """Processes that observe a lost run concurrently all report it as lost."""
     process = launch_ready(WAITING)
     process.supervisor.send(signal.SIGKILL)
     assert process.supervisor.wait(30)
@@ -86,7 +86,7 @@ def test_many_observers_do_not_disturb_each_other(
 def test_pause_and_resume(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """The whole process group pauses, and continues on resume."""
+    """SIGSTOP pauses the complete process group, SIGCONT resumes it."""
     process = launch_ready(
         "import os, time\n"
         "os.fork()\n"
@@ -114,7 +114,7 @@ def test_pause_and_resume(
 def test_only_a_running_run_can_be_paused(
     run_dir: RunDirectory, launch_ready: LaunchReady, number: signal.Signals
 ) -> None:
-    """Before its start and after its end there is no worker to pause."""
+    """A run that is not started or has exited cannot be paused."""
     with pytest.raises(UserError, match="it is not_started"):
         signal_worker(run_dir, number)
     launch_ready(WAITING)
@@ -126,22 +126,22 @@ def test_only_a_running_run_can_be_paused(
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"exit_code": "0"}', b"\xff"])
 @pytest.mark.parametrize("name", ["started.json", "exit.json"])
 def test_a_damaged_record(run_dir: RunDirectory, name: str, content: bytes) -> None:
-    """A record that the supervisor cannot have written is named, not guessed at."""
+    """The error names a record that cannot be decoded."""
     run_dir.path.mkdir(parents=True)
     (run_dir.path / name).write_bytes(content)
     with pytest.raises(UserError, match=f"{name} cannot be read"):
         observe(run_dir)
 
 
-def test_a_directory_where_a_record_should_be(run_dir: RunDirectory) -> None:
-    """Said with the path, and never taken for a run that did not start."""
+def test_a_directory_instead_of_a_record(run_dir: RunDirectory) -> None:
+    """The error has the path; the run is not reported as not started."""
     run_dir.exit.mkdir(parents=True)
     with pytest.raises(UserError, match=r"exit\.json cannot be read"):
         observe(run_dir)
 
 
 def test_a_newer_supervisor_may_add_fields(run_dir: RunDirectory) -> None:
-    """Fields that this version does not know are ignored."""
+    """Unknown fields are ignored."""
     run_dir.path.mkdir(parents=True)
     record = {
         "v": 2,

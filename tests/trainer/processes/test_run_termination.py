@@ -1,4 +1,4 @@
-"""Ending a run leaves no process of it, and touches no other."""
+"""Terminating a run kills all of its processes and no others."""
 
 import dataclasses
 import os
@@ -29,14 +29,14 @@ pytestmark = pytest.mark.process
 Eventually = Callable[[Callable[[], object]], None]
 LaunchReady = Callable[[str], Running]
 
-OBEDIENT = """
+EXITS_ON_COMMAND = """
 import sys
 print("ready", flush=True)
 print(sys.stdin.readline(), end="", flush=True)
 sys.exit(6)
 """
-DEAF = "import signal; print('ready', flush=True); signal.pause()"
-STUBBORN = """
+IGNORES_COMMANDS = "import signal; print('ready', flush=True); signal.pause()"
+IGNORES_SIGTERM = """
 import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready", flush=True)
@@ -47,23 +47,23 @@ LEADERLESS = "import os, signal; os.fork() or (print(os.getpid(), flush=True), s
 SCATTERED = """
 import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-def stay():
+def run_forever():
     print(os.getpid(), flush=True)
     while True:
         signal.pause()
 print("ready", flush=True)
 if os.fork() == 0:
-    stay()
+    run_forever()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        stay()
+        run_forever()
     os._exit(0)
 if os.fork() == 0:
     os.execve("/bin/sh", ["sh", "-c", "echo $$; exec sleep 1000"], {"PATH": os.environ["PATH"]})
 """
-LEADER_STAYS = SCATTERED + "stay()"
-LEADER_GOES_WITH_THE_SUPERVISOR = SCATTERED + "print(os.getpid(), flush=True); os.read(0, 1)"
+LEADER_RUNS = SCATTERED + "run_forever()"
+LEADER_EXITS = SCATTERED + "print(os.getpid(), flush=True); os.read(0, 1)"
 
 
 def kill_supervisor(process: Running) -> None:
@@ -72,7 +72,7 @@ def kill_supervisor(process: Running) -> None:
 
 
 def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
-    """What a supervisor that is gone would have left."""
+    """Write the record of a supervisor that has exited."""
     run_dir.path.mkdir(parents=True, exist_ok=True)
     started = StartedRecord(
         pid=worker.pid,
@@ -85,19 +85,21 @@ def record_start(run_dir: RunDirectory, worker: ProcessIdentity) -> None:
 
 
 def test_stop_is_sent_first(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A worker that handles `stop` ends with its own exit code."""
-    launch_ready(OBEDIENT)
+    """A worker that handles `stop` exits with its own exit code."""
+    launch_ready(EXITS_ON_COMMAND)
     process = terminate_worker(run_dir, grace=30, stop_seq=12)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
     assert run_dir.spool.read_text() == 'ready\n{"cmd":"stop","seq":12}\n'
 
 
-@pytest.mark.parametrize(("code", "number"), [(DEAF, signal.SIGTERM), (STUBBORN, signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("code", "number"), [(IGNORES_COMMANDS, signal.SIGTERM), (IGNORES_SIGTERM, signal.SIGKILL)]
+)
 def test_sigterm_and_then_sigkill(
     run_dir: RunDirectory, launch_ready: LaunchReady, code: str, number: signal.Signals
 ) -> None:
-    """Without an answer to `stop` comes SIGTERM, and without an answer to that SIGKILL."""
+    """A worker that ignores `stop` gets SIGTERM; one that ignores SIGTERM gets SIGKILL."""
     started = launch_ready(code).started
     process = terminate_worker(run_dir, grace=0.2)
     assert isinstance(process, Exited)
@@ -105,61 +107,61 @@ def test_sigterm_and_then_sigkill(
     assert not find_members(run_dir, started)
 
 
-def test_a_paused_worker_can_be_ended(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A worker that was paused is woken, so that it can obey."""
-    launch_ready(OBEDIENT)
+def test_a_paused_worker_can_be_stopped(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
+    """A paused worker is resumed so that it can handle `stop`."""
+    launch_ready(EXITS_ON_COMMAND)
     signal_worker(run_dir, signal.SIGSTOP)
     process = terminate_worker(run_dir, grace=30)
     assert isinstance(process, Exited)
     assert process.exit.exit_code == 6
 
 
-def test_a_run_without_a_worker_is_left_alone(
+def test_terminating_a_run_without_a_worker_does_nothing(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
-    """Ending a run that was not started, or is over already, changes nothing."""
+    """Terminating a run that was not started or has finished changes nothing."""
     assert terminate_worker(run_dir, grace=10) == NotStarted()
     assert finalize_lost(run_dir) == NotStarted()
-    launch_ready(OBEDIENT)
+    launch_ready(EXITS_ON_COMMAND)
     first = terminate_worker(run_dir, grace=30)
     assert terminate_worker(run_dir, grace=10) == finalize_lost(run_dir) == first
 
 
-def test_settling_leaves_a_running_run_alone(
+def test_finalize_lost_ignores_a_running_run(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
-    """As long as the supervisor lives, nothing is lost and nothing is ended."""
-    process = launch_ready(OBEDIENT)
+    """While the supervisor is alive, the run is not lost and no process is killed."""
+    process = launch_ready(EXITS_ON_COMMAND)
     assert isinstance(finalize_lost(run_dir), Running)
     assert process.worker.is_alive()
     terminate_worker(run_dir, grace=30)
 
 
-@pytest.mark.parametrize("code", [LEADER_STAYS, LEADER_GOES_WITH_THE_SUPERVISOR])
+@pytest.mark.parametrize("code", [LEADER_RUNS, LEADER_EXITS])
 @pytest.mark.parametrize("finish", [finalize_lost, terminate_worker])
-def test_a_lost_run_is_ended_before_it_is_called_lost(
+def test_processes_of_a_lost_run_are_killed(
     run_dir: RunDirectory,
     launch_ready: LaunchReady,
     eventually: Eventually,
     code: str,
     finish: Callable[[RunDirectory, float], object],
 ) -> None:
-    """Supervisor killed: group, sessions of their own and bare environments are all ended."""
+    """Processes in the group, in other sessions and without an environment are all killed."""
     process = launch_ready(code)
     eventually(lambda: run_dir.spool.read_text().count("\n") == 5)
     pids = {int(line) for line in run_dir.spool.read_text().split()[1:]}
     kill_supervisor(process)
-    if code is LEADER_GOES_WITH_THE_SUPERVISOR:
+    if code is LEADER_EXITS:
         assert process.worker.wait(30)
     assert isinstance(observe(run_dir), Lost)
     assert isinstance(finish(run_dir, 0.2), Lost)
     assert pids.isdisjoint(stat.pid for stat in live_processes())
 
 
-def test_the_supervisor_vanishes_while_the_worker_is_being_ended(
+def test_the_supervisor_dies_during_termination(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
-    """A worker that takes its supervisor with it is ended, and the run is lost."""
+    """A worker that kills its supervisor is killed, and the run is lost."""
     process = launch_ready(
         "import os, signal\n"
         "print('ready', flush=True)\n"
@@ -172,16 +174,18 @@ def test_the_supervisor_vanishes_while_the_worker_is_being_ended(
 
 
 @pytest.mark.parametrize("change", ["start_ticks", "boot_id"])
-def test_an_innocent_process_with_the_pid_of_a_worker_survives(
+def test_an_unrelated_process_with_the_pid_of_a_worker_is_not_killed(
     run_dir: RunDirectory, change: str
 ) -> None:
-    """The pid on record may belong to another process by now, which must not be signalled."""
+    """The recorded pid may have been reused by another process, which must not be signalled."""
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", DEAF], stdout=subprocess.PIPE, start_new_session=True
-    ) as innocent:
-        assert innocent.stdout is not None
-        innocent.stdout.readline()
-        identity = ProcessIdentity.of(innocent.pid)
+        [sys.executable, "-I", "-S", "-c", IGNORES_COMMANDS],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as unrelated:
+        assert unrelated.stdout is not None
+        unrelated.stdout.readline()
+        identity = ProcessIdentity.of(unrelated.pid)
         assert identity is not None
         if change == "boot_id":
             record_start(run_dir, dataclasses.replace(identity, boot_id="another"))
@@ -189,14 +193,14 @@ def test_an_innocent_process_with_the_pid_of_a_worker_survives(
             record_start(run_dir, dataclasses.replace(identity, start_ticks=1))
         assert isinstance(finalize_lost(run_dir, 0.1), Lost)
         assert isinstance(terminate_worker(run_dir, 0.1), Lost)
-        assert innocent.poll() is None
-        innocent.kill()
+        assert unrelated.poll() is None
+        unrelated.kill()
 
 
-def test_an_innocent_group_with_the_number_of_the_workers_survives(
+def test_an_unrelated_group_with_the_id_of_a_worker_is_not_killed(
     run_dir: RunDirectory, tmp_path: Path
 ) -> None:
-    """A later group may have the worker's number, with a leader that is gone as well."""
+    """The group id may have been reused by a group whose leader has exited."""
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", LEADERLESS],
         stdout=subprocess.PIPE,
@@ -204,18 +208,18 @@ def test_an_innocent_group_with_the_number_of_the_workers_survives(
         start_new_session=True,
     ) as leader:
         assert leader.stdout is not None
-        innocent = ProcessIdentity.of(int(leader.stdout.readline()))
-    assert innocent is not None
-    record_start(run_dir, ProcessIdentity(leader.pid, 1, innocent.boot_id))
+        unrelated = ProcessIdentity.of(int(leader.stdout.readline()))
+    assert unrelated is not None
+    record_start(run_dir, ProcessIdentity(leader.pid, 1, unrelated.boot_id))
     assert isinstance(finalize_lost(run_dir, 0.1), Lost)
-    assert innocent.is_alive()
-    assert innocent.send(signal.SIGKILL)
+    assert unrelated.is_alive()
+    assert unrelated.send(signal.SIGKILL)
 
 
 def test_a_leaderless_process_that_writes_to_the_spool_is_a_member(
     run_dir: RunDirectory, eventually: Eventually
 ) -> None:
-    """Without worker and environment, the open file identifies a process of the group."""
+    """Without a worker and an environment, the open spool identifies a process of the run."""
     run_dir.path.mkdir(parents=True)
     with (
         run_dir.spool.open("ab") as spool,
@@ -238,15 +242,17 @@ def test_a_leaderless_process_that_writes_to_the_spool_is_a_member(
 def test_another_run_with_the_same_name_is_not_a_member(
     run_dir: RunDirectory, launch_ready: LaunchReady
 ) -> None:
-    """A process that carries this run's id but another directory is not touched."""
-    process = launch_ready(DEAF)
+    """A process with the same run id but another run directory is not killed."""
+    process = launch_ready(IGNORES_COMMANDS)
     environment = {
         **os.environ,
         RUN_ID_VARIABLE: run_dir.run_id,
         RUN_DIR_VARIABLE: str(run_dir.path.parent / "elsewhere" / run_dir.run_id),
     }
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", DEAF], stdout=subprocess.PIPE, env=environment
+        [sys.executable, "-I", "-S", "-c", IGNORES_COMMANDS],
+        stdout=subprocess.PIPE,
+        env=environment,
     ) as other:
         assert other.stdout is not None
         other.stdout.readline()

@@ -1,4 +1,4 @@
-"""The supervisor keeps a worker's lines and its exit, and leaves nothing behind."""
+"""The supervisor stores a worker's output and exit status and leaves no process behind."""
 
 import json
 import os
@@ -31,7 +31,7 @@ MIB = 1 << 20
 
 DOUBLE_FORK = """
 import os, signal, sys
-def stubborn():
+def ignore_sigterm():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print(os.getpid(), flush=True)
     while True:
@@ -42,8 +42,8 @@ for own_session in (True, False, True):
             os.setsid()
         if os.fork() == 0:
             if os.fork() == 0:
-                stubborn()
-            stubborn()
+                ignore_sigterm()
+            ignore_sigterm()
         os._exit(0)
     os.wait()
 """
@@ -62,7 +62,7 @@ def run_supervisor(*arguments: str | Path) -> "subprocess.CompletedProcess[str]"
 def test_the_exit_code_is_recorded(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit, code: int
 ) -> None:
-    """A worker's exit code, lines and log are in its directory when it has ended."""
+    """The exit code, the telemetry lines and the log are in the run directory after the exit."""
     launch_code(f"import sys; print('one'); print('two', file=sys.stderr); sys.exit({code})")
     record = exited().exit
     assert (record.exit_code, record.signal, record.error) == (code, None, None)
@@ -75,19 +75,19 @@ def test_the_exit_code_is_recorded(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
-def test_a_death_by_signal_is_recorded(
+def test_a_terminating_signal_is_recorded(
     launch_code: LaunchCode, exited: WaitForExit, number: signal.Signals
 ) -> None:
-    """A worker that a signal ended has the signal's number and name, and no exit code."""
+    """A worker killed by a signal has the signal's number and name, and no exit code."""
     launch_code(f"import os; os.kill(os.getpid(), {int(number)})")
     record = exited().exit
     assert (record.exit_code, record.signal, record.signal_name) == (None, number, number.name)
 
 
-def test_the_control_channel_goes_when_the_run_is_over(
+def test_the_control_channel_is_removed_after_the_run(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """The FIFO is private while the run lasts, and removed after its end."""
+    """The FIFO is private while the run is active and is removed when it ends."""
     launch_ready("print('ready', flush=True); input()")
     mode = run_dir.control.stat().st_mode
     assert stat.S_ISFIFO(mode)
@@ -96,30 +96,30 @@ def test_the_control_channel_goes_when_the_run_is_over(
     eventually(lambda: not run_dir.control.exists())
 
 
-def test_the_worker_starts_from_a_clean_slate(
+def test_the_worker_inherits_no_process_state(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit
 ) -> None:
-    """It leads its own session, works in the run directory, inherits no file or signal mask."""
+    """It has its own session, runs in the run directory and inherits no file or signal mask."""
     launch_code(
         "import json, os, signal\n"
         "status = dict(l.split(':\\t', 1) for l in open('/proc/self/status') if ':\\t' in l)\n"
-        "print(json.dumps({'leads': os.getpid() == os.getsid(0) == os.getpgid(0),\n"
+        "print(json.dumps({'is_leader': os.getpid() == os.getsid(0) == os.getpgid(0),\n"
         "  'cwd': os.getcwd(), 'files': os.listdir('/proc/self/fd'),\n"
         "  'blocked': int(status['SigBlk'], 16),\n"
         "  'control': os.readlink('/proc/self/fd/0'),\n"
-        "  'hangup': signal.getsignal(signal.SIGHUP) == signal.SIG_DFL}))"
+        "  'default_sighup': signal.getsignal(signal.SIGHUP) == signal.SIG_DFL}))"
     )
     assert exited().exit.exit_code == 0
     written = json.loads(run_dir.spool.read_bytes())
-    own_listing = 1
+    listing_fd = 1
     assert written.pop("cwd") == str(run_dir.path)
     assert written.pop("control") == str(run_dir.control)
-    assert len(written.pop("files")) == 3 + own_listing
-    assert written == {"leads": True, "blocked": 0, "hangup": True}
+    assert len(written.pop("files")) == 3 + listing_fd
+    assert written == {"is_leader": True, "blocked": 0, "default_sighup": True}
 
 
 def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path) -> None:
-    """A missing interpreter is reported in exit.json and in the log before launch returns."""
+    """A missing interpreter is recorded in exit.json and in the log before `launch` returns."""
     script = tmp_path / "worker"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
@@ -131,10 +131,10 @@ def test_a_program_that_cannot_be_executed(run_dir: RunDirectory, tmp_path: Path
 
 
 @pytest.mark.parametrize(("mode", "code"), [(None, 127), (0o600, 126)])
-def test_exec_failures_have_the_codes_of_a_shell(
+def test_exec_failures_use_shell_exit_codes(
     run_dir: RunDirectory, mode: int | None, code: int
 ) -> None:
-    """127 for a program that is not there, 126 for one that may not be executed."""
+    """127 for a missing program, 126 for one that is not executable."""
     run_dir.path.mkdir(parents=True)
     program = run_dir.path / 'program "of" ü\n'
     if mode is not None:
@@ -146,10 +146,10 @@ def test_exec_failures_have_the_codes_of_a_shell(
     assert str(program) in str(process.exit.error)
 
 
-def test_strays_are_ended(
+def test_stray_processes_are_killed(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit
 ) -> None:
-    """Double-forked processes that ignore SIGTERM, in sessions of their own too, do not survive."""
+    """Double-forked processes that ignore SIGTERM are killed, including those in new sessions."""
     launch_code(DOUBLE_FORK + "sys.exit(4)")
     record = exited().exit
     assert (record.exit_code, record.strays_left) == (4, 0)
@@ -158,26 +158,26 @@ def test_strays_are_ended(
     assert strays.isdisjoint(process.pid for process in live_processes())
 
 
-def test_a_stray_may_finish_on_its_own(
+def test_a_stray_process_may_exit_normally(
     run_dir: RunDirectory, launch_code: LaunchCode, exited: WaitForExit
 ) -> None:
-    """A child that ends right after its parent is let be, and its last line is in the spool."""
+    """A child that exits right after its parent is not killed; its last line is in the spool."""
     launch_code(
         "import os\n"
-        "gone, alive = os.pipe()\n"
+        "read_end, write_end = os.pipe()\n"
         "if os.fork() == 0:\n"
-        "    os.close(alive)\n"
-        "    os.read(gone, 1)\n"
-        "    print('last words', flush=True)"
+        "    os.close(write_end)\n"
+        "    os.read(read_end, 1)\n"
+        "    print('last line', flush=True)"
     )
     assert exited().exit.strays_ended == 0
-    assert run_dir.spool.read_bytes() == b"last words\n"
+    assert run_dir.spool.read_bytes() == b"last line\n"
 
 
-def test_a_stray_that_cannot_be_ended_does_not_hold_the_exit_back(
+def test_an_unkillable_stray_process_does_not_block_the_exit_record(
     run_dir: RunDirectory, eventually: Eventually
 ) -> None:
-    """When patience runs out the exit is recorded anyway, with the number that is left."""
+    """After the timeout the exit is recorded with the number of remaining processes."""
     run_dir.path.mkdir(parents=True)
     without_kill = (
         "import importlib.util, signal, sys\n"
@@ -199,10 +199,10 @@ def test_a_stray_that_cannot_be_ended_does_not_hold_the_exit_back(
     eventually(lambda: {p.pid for p in live_processes()}.isdisjoint(strays))
 
 
-def test_killing_the_whole_group_keeps_the_exit(
+def test_killing_the_process_group_still_records_the_exit(
     launch_ready: LaunchReady, exited: WaitForExit
 ) -> None:
-    """SIGKILL to the worker's group does not reach the supervisor, which records it."""
+    """SIGKILL to the worker's group does not reach the supervisor, which records the signal."""
     process = launch_ready("import os; os.fork(); print('ready', flush=True); input()")
     os.killpg(process.worker.pid, signal.SIGKILL)
     assert exited().exit.signal == signal.SIGKILL
@@ -211,11 +211,11 @@ def test_killing_the_whole_group_keeps_the_exit(
 def test_sigterm_to_the_supervisor_reaches_the_worker(
     run_dir: RunDirectory, launch_ready: LaunchReady, exited: WaitForExit, eventually: Eventually
 ) -> None:
-    """The supervisor passes SIGTERM on, even to a stopped worker, and stays for the exit code."""
+    """The supervisor forwards SIGTERM, even to a stopped worker, and records the exit code."""
     process = launch_ready(
         "import signal, sys\n"
         "def end(*_):\n"
-        "    print('told', flush=True)\n"
+        "    print('terminated', flush=True)\n"
         "    sys.exit(9)\n"
         "signal.signal(signal.SIGTERM, end)\n"
         "print('ready', flush=True)\n"
@@ -226,22 +226,22 @@ def test_sigterm_to_the_supervisor_reaches_the_worker(
         assert process.supervisor.send(ignored)
     assert process.supervisor.send(signal.SIGTERM)
     assert exited().exit.exit_code == 9
-    assert b"told" in run_dir.spool.read_bytes()
+    assert b"terminated" in run_dir.spool.read_bytes()
     eventually(lambda: not process.supervisor.is_alive())
 
 
 def test_a_second_supervisor_is_rejected(run_dir: RunDirectory, launch_ready: LaunchReady) -> None:
-    """A directory has one supervisor in its life: not two at once, nor one after the other."""
+    """A run directory accepts one supervisor, neither a concurrent nor a later second one."""
     launch_ready("print('ready', flush=True); input()")
     command: list[str | Path] = [run_dir.path, run_dir.records, "--", "echo", "second"]
-    at_once = run_supervisor(*command)
-    assert at_once.returncode == 2
-    assert "Another supervisor" in at_once.stderr
+    concurrent = run_supervisor(*command)
+    assert concurrent.returncode == 2
+    assert "Another supervisor" in concurrent.stderr
     terminate_worker(run_dir, grace=10)
     before = run_dir.exit.read_bytes()
-    afterwards = run_supervisor(*command)
-    assert afterwards.returncode == 2
-    assert "started before" in afterwards.stderr
+    later = run_supervisor(*command)
+    assert later.returncode == 2
+    assert "started before" in later.stderr
     assert run_dir.exit.read_bytes() == before
     assert b"second" not in run_dir.spool.read_bytes()
 
@@ -250,7 +250,7 @@ def test_a_worker_that_cannot_be_recorded_never_runs(run_dir: RunDirectory, tmp_
     """If started.json cannot be written, the worker ends before its first instruction."""
     run_dir.path.mkdir(parents=True)
     run_dir.started.with_name("started.json.tmp").mkdir()
-    trace = tmp_path / "it ran"
+    trace = tmp_path / "trace"
     result = run_supervisor(run_dir.path, run_dir.path, "--", "/bin/sh", "-c", f"touch '{trace}'")
     assert result.returncode == 1
     assert "started.json.tmp: Is a directory" in result.stderr
@@ -258,10 +258,10 @@ def test_a_worker_that_cannot_be_recorded_never_runs(run_dir: RunDirectory, tmp_
     assert not trace.exists()
 
 
-def test_kill_the_supervisor_at_any_moment(
+def test_kill_the_supervisor_at_any_time(
     run_dir: RunDirectory, eventually: Eventually, tmp_path: Path
 ) -> None:
-    """Whenever it is killed: either no worker ran, or it is on record and can be settled."""
+    """After a kill at any time, either no worker ran or it is recorded and can be finalized."""
     seen = set()
     for attempt in range(25):
         directory = RunDirectory(run_dir.path.parent / f"{attempt}")
@@ -285,26 +285,26 @@ def test_kill_the_supervisor_at_any_moment(
         process = finalize_lost(directory)
         seen.add(process.state)
         assert not isinstance(process, Running)
-        eventually(lambda directory=directory: not list(working_in(directory)))  # type: ignore[misc]
+        eventually(lambda directory=directory: not list(pids_with_cwd(directory)))  # type: ignore[misc]
         assert not (isinstance(process, NotStarted) and trace.exists())
     assert "lost" in seen
 
 
-def working_in(directory: RunDirectory) -> list[int]:
-    found = []
+def pids_with_cwd(directory: RunDirectory) -> list[int]:
+    pids = []
     for process in live_processes():
         try:
             if Path(f"/proc/{process.pid}/cwd").readlink() == directory.path:
-                found.append(process.pid)
+                pids.append(process.pid)
         except OSError:
             continue
-    return found
+    return pids
 
 
-def test_an_exit_that_cannot_be_written_is_kept_until_it_can(
+def test_writing_the_exit_record_is_retried(
     run_dir: RunDirectory, exited: WaitForExit, launch_code: LaunchCode, eventually: Eventually
 ) -> None:
-    """A folder named exit.json.tmp delays the exit record, which is written later."""
+    """A folder named exit.json.tmp delays the exit record; it is written once that is removed."""
     obstacle = run_dir.supervisor_folder / "exit.json.tmp"
     obstacle.mkdir(parents=True)
     launch_code("raise SystemExit(5)")
@@ -314,10 +314,10 @@ def test_an_exit_that_cannot_be_written_is_kept_until_it_can(
     assert exited().exit.exit_code == 5
 
 
-def test_a_deleted_directory_does_not_keep_the_supervisor(
+def test_the_supervisor_exits_if_the_run_directory_is_deleted(
     run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """Without the run's directory the supervisor ends, too."""
+    """The supervisor exits after its worker although it cannot write an exit record."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
     for folder in (run_dir.supervisor_folder, run_dir.path):
         for file in folder.iterdir():
@@ -327,10 +327,10 @@ def test_a_deleted_directory_does_not_keep_the_supervisor(
     eventually(lambda: not process.supervisor.is_alive())
 
 
-def test_the_home_may_be_moved_while_the_run_lasts(
+def test_the_home_can_be_moved_during_a_run(
     tmp_path: Path, run_dir: RunDirectory, launch_ready: LaunchReady, eventually: Eventually
 ) -> None:
-    """The exit is recorded where the home is by then."""
+    """The exit is recorded in the new location."""
     process = launch_ready("import signal; print('ready', flush=True); signal.pause()")
     moved = RunDirectory(tmp_path / "moved" / "runs" / run_dir.run_id)
     moved.path.parent.parent.mkdir()
@@ -341,15 +341,15 @@ def test_the_home_may_be_moved_while_the_run_lasts(
 
 
 @pytest.mark.parametrize("arguments", [[], ["somewhere"], ["somewhere", "--"], ["a", "b", "c"]])
-def test_wrong_use(arguments: list[str]) -> None:
-    """Without a directory and a command the supervisor says how it is used."""
+def test_invalid_arguments(arguments: list[str]) -> None:
+    """Without a directory and a command the supervisor prints its usage."""
     result = run_supervisor(*arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert "usage" in result.stderr
 
 
-def test_memory(launch_ready: LaunchReady, run_dir: RunDirectory) -> None:
-    """A supervisor takes 12 MB or less."""
+def test_memory_usage(launch_ready: LaunchReady, run_dir: RunDirectory) -> None:
+    """A supervisor uses at most 12 MB."""
     process = launch_ready("print('ready', flush=True); input()")
     status = Path(f"/proc/{process.supervisor.pid}/status").read_text()
     (rss_kib,) = (int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
@@ -358,14 +358,14 @@ def test_memory(launch_ready: LaunchReady, run_dir: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize(("record", "name"), [(StartedRecord, "started"), (ExitRecord, "exit")])
-def test_what_is_written_is_what_is_declared(
+def test_records_match_their_structs(
     run_dir: RunDirectory,
     launch_code: LaunchCode,
     exited: WaitForExit,
     record: type[ProcessRecord],
     name: str,
 ) -> None:
-    """The supervisor's records have exactly the fields of the structs that read them."""
+    """The supervisor's records have exactly the fields of the structs that decode them."""
     launch_code("pass")
     exited()
     path = run_dir.supervisor_folder / f"{name}.json"
@@ -375,10 +375,10 @@ def test_what_is_written_is_what_is_declared(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_secrets_of_the_environment_are_on_no_record(
+def test_environment_secrets_are_not_recorded(
     run_dir: RunDirectory, eventually: Eventually
 ) -> None:
-    """The worker gets its environment; neither its values nor its arguments are written down."""
+    """The worker gets its environment; neither its values nor its arguments are recorded."""
     code = "import os; print(os.environ['API_KEY'] == 'hidden-value', flush=True); input()"
     argv = [sys.executable, "-c", code, "hidden-argument"]
     launch(run_dir, argv, env={**os.environ, "API_KEY": "hidden-value"})

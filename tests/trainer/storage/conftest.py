@@ -1,4 +1,4 @@
-"""A home with a registry, and runs that are over and have left things behind."""
+"""A home with a registry and finished runs that have artifacts."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def registry(home: Home) -> Iterator[RunRegistry]:
 
 @pytest.fixture
 def add_run(home: Home, registry: RunRegistry) -> AddRun:
-    """A run with these files, each `(path, bytes, time)`, and what it announced of them."""
+    """Add a run with files `(path, bytes, time)` and announced artifacts."""
 
     def add(
         *files: tuple[str, bytes, float],
@@ -58,8 +58,13 @@ def add_run(home: Home, registry: RunRegistry) -> AddRun:
             for path, meta in (announced or {}).items()
         ]
         lines = [
-            {"type": "artifact", "kind": each.kind, "path": each.path, "meta": each.meta}
-            for each in artifacts
+            {
+                "type": "artifact",
+                "kind": artifact.kind,
+                "path": artifact.path,
+                "meta": artifact.meta,
+            }
+            for artifact in artifacts
         ]
         run.spool.write_text("".join(json.dumps(line) + "\n" for line in lines))
         with TelemetryService(run) as service:

@@ -1,4 +1,4 @@
-"""Checkpoints are deleted on request, but for those that a run still needs."""
+"""Checkpoints are deleted on request, except those that a run still needs."""
 
 import pytest
 
@@ -26,13 +26,13 @@ def removal(home: Home, registry: RunRegistry, checkpoints: Checkpoints) -> Chec
 
 
 def ids(checkpoints: Checkpoints) -> list[str]:
-    return [each.checkpoint_id for each in checkpoints.list(CheckpointQuery()).checkpoints]
+    return [record.checkpoint_id for record in checkpoints.list(CheckpointQuery()).checkpoints]
 
 
-def test_one_of_a_run_goes_and_the_others_stay(
+def test_delete_one_checkpoint_of_a_run(
     add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval
 ) -> None:
-    """The file, and what the lists say of it."""
+    """The file and its list entry are deleted; other checkpoints are not."""
     run = add_run(
         ("checkpoints/a.pt", b"aaa", NOW - 1),
         ("checkpoints/b.pt", b"bb", NOW),
@@ -45,10 +45,10 @@ def test_one_of_a_run_goes_and_the_others_stay(
         removal.delete(newest)
 
 
-def test_hard_links_are_freed_with_the_last_name(
+def test_hard_links_are_freed_with_the_last_link(
     add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval, registry: RunRegistry
 ) -> None:
-    """Reported sizes are really freed."""
+    """The returned size is the disk space actually freed."""
     run = add_run(("checkpoints/last.pt", b"aaa", NOW))
     (run.checkpoints / "step-5.pt").hardlink_to(run.checkpoints / "last.pt")
     registry.set_manifest(run.run_id, scan_artifacts(run, []))
@@ -56,26 +56,26 @@ def test_hard_links_are_freed_with_the_last_name(
     assert (removal.delete(first), removal.delete(second)) == (0, 3)
 
 
-def test_an_imported_one_goes_with_its_folder(
+def test_delete_an_imported_checkpoint(
     home: Home, checkpoints: Checkpoints, removal: CheckpointRemoval
 ) -> None:
-    """Nothing of it is left where imported ones are kept."""
+    """Its folder is deleted, too."""
     new = NewCheckpoint(file="policy.pt", worker="w", env_id="CartPole-v1")
-    taken = checkpoints.imported.add(new, iter([b"weights"]))
-    assert removal.delete(taken.checkpoint_id) > len(b"weights")
+    imported = checkpoints.imported.add(new, iter([b"weights"]))
+    assert removal.delete(imported.checkpoint_id) > len(b"weights")
     assert list(home.checkpoints.iterdir()) == []
 
 
-def test_what_a_run_needs_stays(
+def test_a_checkpoint_in_use_is_not_deleted(
     add_run: AddRun, checkpoints: Checkpoints, removal: CheckpointRemoval
 ) -> None:
-    """The run that starts from it or plays it, and the one that still writes it."""
+    """It is in use if a queued run starts from it or its own run is active."""
     add_run(("checkpoints/a.pt", b"a", NOW))
     (saved,) = ids(checkpoints)
     add_run(state=RunState.QUEUED, warm_start=saved)
-    with pytest.raises(UserError, match="starts from it") as refused:
+    with pytest.raises(UserError, match="starts from it") as rejected:
         removal.delete(saved)
-    assert refused.value.code == CHECKPOINT_NEEDED
+    assert rejected.value.code == CHECKPOINT_NEEDED
     add_run(("checkpoints/b.pt", b"b", NOW + 1), state=RunState.RUNNING)
     with pytest.raises(UserError, match="has not finished"):
         removal.delete(ids(checkpoints)[0])

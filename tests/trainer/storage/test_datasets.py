@@ -1,4 +1,4 @@
-"""Data sets of the home and of runs, whole and broken."""
+"""Listing of the datasets of the home and of runs, including invalid ones."""
 
 import json
 
@@ -14,7 +14,7 @@ from tests.trainer.storage.conftest import NOW, AddRun
 SHA256 = "0" * 64
 
 
-def put(home: Home, dataset_id: str, manifest: object, **files: bytes) -> None:
+def write_dataset(home: Home, dataset_id: str, manifest: object, **files: bytes) -> None:
     folder = home.datasets / dataset_id
     folder.mkdir(parents=True)
     text = manifest if isinstance(manifest, str) else json.dumps(manifest)
@@ -23,13 +23,13 @@ def put(home: Home, dataset_id: str, manifest: object, **files: bytes) -> None:
         (folder / name).write_bytes(content)
 
 
-def test_data_sets_of_home_and_runs(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
-    """One list, newest first, with name, files and size."""
+def test_datasets_of_home_and_runs(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
+    """One list, newest first, with name, number of files and size."""
     datasets = Datasets(home, registry)
     assert datasets.list(0, "").datasets == ()
     run = add_run(("datasets/steps.npz", b"12345", NOW))
     files = [{"path": "data", "sha256": SHA256, "size_bytes": 3}]
-    put(home, "cartpole-expert", {"name": "Expert", "files": files}, data=b"abc")
+    write_dataset(home, "cartpole-expert", {"name": "Expert", "files": files}, data=b"abc")
     first, second = datasets.list(0, "").datasets
     assert (first.dataset_id, first.source, first.name) == ("cartpole-expert", "home", "Expert")
     assert (first.size_bytes, first.files, first.problem) == (3, 1, "")
@@ -37,42 +37,42 @@ def test_data_sets_of_home_and_runs(home: Home, registry: RunRegistry, add_run: 
     assert (home.path / second.path).is_file()
 
 
-def test_broken_data_sets_have_a_problem(home: Home, registry: RunRegistry) -> None:
-    """Each is listed with its problem, and spoils no other."""
+def test_invalid_datasets_are_listed_with_a_problem(home: Home, registry: RunRegistry) -> None:
+    """An invalid dataset does not affect the others."""
     datasets = Datasets(home, registry)
-    put(home, "no-json", "{")
-    put(home, "no-name", {"files": []})
-    put(home, "escaping", {"name": "x", "files": [{"path": "../x", "sha256": SHA256}]})
-    put(home, "no-hash", {"name": "x", "files": [{"path": "data", "sha256": "?"}]})
-    put(home, "missing", {"name": "x", "files": [{"path": "data", "sha256": SHA256}]})
-    put(
+    write_dataset(home, "no-json", "{")
+    write_dataset(home, "no-name", {"files": []})
+    write_dataset(home, "escaping", {"name": "x", "files": [{"path": "../x", "sha256": SHA256}]})
+    write_dataset(home, "no-hash", {"name": "x", "files": [{"path": "data", "sha256": "?"}]})
+    write_dataset(home, "missing", {"name": "x", "files": [{"path": "data", "sha256": SHA256}]})
+    write_dataset(
         home,
-        "shortened",
+        "truncated",
         {"name": "x", "files": [{"path": "data", "sha256": SHA256, "size_bytes": 9}]},
         data=b"abc",
     )
     (home.datasets / "empty").mkdir()
-    put(home, "good", {"name": "x", "files": []})
-    problems = {each.dataset_id: each.problem for each in datasets.list(0, "").datasets}
+    write_dataset(home, "good", {"name": "x", "files": []})
+    problems = {dataset.dataset_id: dataset.problem for dataset in datasets.list(0, "").datasets}
     assert [name for name, problem in problems.items() if not problem] == ["good"]
     assert len(problems) == 8
 
 
 def test_pages(home: Home, registry: RunRegistry, add_run: AddRun) -> None:
-    """Small pages give the same list; a token of another list is rejected."""
+    """Small pages give the same list; an invalid page token is rejected."""
     datasets = Datasets(home, registry)
     add_run(*((f"datasets/{n}.npz", b"x", NOW + n) for n in range(5)))
     for name in "abc":
-        put(home, name, {"name": name, "files": []})
-    found: list[Dataset] = []
+        write_dataset(home, name, {"name": name, "files": []})
+    listed: list[Dataset] = []
     token = ""
     while True:
         page = datasets.list(2, token)
-        found += page.datasets
+        listed += page.datasets
         token = page.next_page_token
         if not token:
             break
-    assert tuple(found) == datasets.list(0, "").datasets
-    assert len(found) == 8
+    assert tuple(listed) == datasets.list(0, "").datasets
+    assert len(listed) == 8
     with pytest.raises(StoragePageTokenError):
         datasets.list(2, "AAAA")

@@ -1,4 +1,4 @@
-"""What each run takes on the disk."""
+"""Disk usage of runs."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ _CONFIG = TrainRunConfig(worker="echo_worker", algo="echo", env_id="Echo-v0")
 def test_runs_of_earlier_versions_are_measured(
     tmp_path: Path, state: RunState, expected: int | None
 ) -> None:
-    """One that is over is looked through once; one that lives has a watch of its own."""
+    """A finished run is measured once; an active run is measured elsewhere."""
     home, run_id = Home(tmp_path), new_ulid()
     run = home.run(run_id)
     (run.path / "videos").mkdir(parents=True)
