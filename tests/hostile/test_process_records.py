@@ -58,6 +58,8 @@ def test_a_worker_that_destroys_the_records_ends_its_own_run_only(
 ) -> None:
     """It runs as the same user, so it can find the folder of the records; only its run is lost."""
     run_id = submit_attack(attack)
+    daemon.until(run_id, RunState.RUNNING)
+    (daemon.run(run_id).path / "is_running").touch()
     _wait_until_ready(daemon, run_id)
     other = daemon.submit(steps=3)
     assert daemon.until(other).state == "succeeded"

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +53,13 @@ def replace_records(replace: "Callable[[Path], None]", folder: Path) -> None:
     for name in RECORDS:
         replace(folder / name)
     wait()
+
+
+def replace_records_when_running(replace: "Callable[[Path], None]", folder: Path) -> None:
+    """Wait for the test: a run whose records are destroyed earlier has not started."""
+    while not (RUN / "is_running").exists():
+        time.sleep(0.01)
+    replace_records(replace, folder)
 
 
 def overflow_returns() -> None:
@@ -122,9 +130,9 @@ ATTACKS: "dict[str, Callable[[], None]]" = {
     "fifo": lambda: replace_records(replace_by_fifo, RUN),
     "link": lambda: replace_records(replace_by_link, RUN),
     "huge": lambda: replace_records(replace_by_huge_file, RUN),
-    "outside_fifo": lambda: replace_records(replace_by_fifo, SUPERVISOR),
-    "outside_link": lambda: replace_records(replace_by_link, SUPERVISOR),
-    "outside_huge": lambda: replace_records(replace_by_huge_file, SUPERVISOR),
+    "outside_fifo": lambda: replace_records_when_running(replace_by_fifo, SUPERVISOR),
+    "outside_link": lambda: replace_records_when_running(replace_by_link, SUPERVISOR),
+    "outside_huge": lambda: replace_records_when_running(replace_by_huge_file, SUPERVISOR),
 }
 
 
