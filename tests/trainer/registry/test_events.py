@@ -114,7 +114,7 @@ def test_numbers_continue_after_a_restart(path: Path) -> None:
 
 def test_forgotten_events(path: Path, clock: Clock) -> None:
     """The newest are stored; a cursor before them gets a notice first, and continues from there."""
-    with RunRegistry(path, clock=clock, max_events=10) as registry:
+    with RunRegistry(path, clock=clock, kept_events=10) as registry:
         for _ in range(25):
             registry.add(new_ulid(), config())
         events = registry.events_after(3)
@@ -131,7 +131,7 @@ def test_forgotten_events(path: Path, clock: Clock) -> None:
 
 def test_nothing_is_forgotten_before_it_must(path: Path) -> None:
     """A registry within its bounds never says that something is missing."""
-    with RunRegistry(path, max_events=1_000) as registry:
+    with RunRegistry(path, kept_events=1_000) as registry:
         for _ in range(20):
             registry.add(new_ulid(), config())
         assert [event.seq for event in registry.events_after(0)] == list(range(1, 21))

@@ -43,7 +43,7 @@ def test_a_watcher_of_a_quiet_run_need_not_list_again(tmp_path: Path) -> None:
 async def _watch_a_quiet_run(path: Path) -> None:
     commits = CommitSignals()
     with ObservedRegistry(
-        path, on_change=lambda: commits.notify(REGISTRY), max_events=_KEPT_EVENTS
+        path, on_change=lambda: commits.notify(REGISTRY), kept_events=_KEPT_EVENTS
     ) as registry:
         quiet = registry.add(new_ulid(), _CONFIG).run_id
         noisy = registry.add(new_ulid(), _CONFIG).run_id

@@ -19,8 +19,8 @@ from mosaic.contract.run_events import (
 )
 from mosaic.trainer.registry.run_rows import as_json_list, decode_texts, fetch_records_by_id
 
-MAX_EVENTS = 100_000
-"""Minimum number of the newest events that are stored."""
+KEPT_EVENTS = 100_000
+"""Number of newest events that are always kept."""
 
 _NO_MANIFEST = b"{}"
 _decoder = msgspec.json.Decoder(RunEventBody)
@@ -29,9 +29,9 @@ _decoder = msgspec.json.Decoder(RunEventBody)
 class RunEventWriter:
     """Appends events within one transaction of the registry."""
 
-    def __init__(self, connection: sqlite3.Connection, max_events: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, kept_events: int) -> None:
         self._connection = connection
-        self._max_events = max_events
+        self._kept_events = kept_events
         self.has_written = False
 
     def append(self, run_id: str, t: float, body: RunEventBody) -> None:
@@ -58,8 +58,8 @@ class RunEventWriter:
 
     def _delete_oldest(self) -> None:
         """Delete the oldest events, a hundredth of the log at a time."""
-        last_deleted = last_event_seq(self._connection) - self._max_events
-        if last_deleted - forgotten_through(self._connection) > self._max_events // 100:
+        last_deleted = last_event_seq(self._connection) - self._kept_events
+        if last_deleted - forgotten_through(self._connection) > self._kept_events // 100:
             self._connection.execute("DELETE FROM event WHERE seq <= ?", (last_deleted,))
             self._connection.execute("UPDATE event_horizon SET forgotten = ?", (last_deleted,))
 

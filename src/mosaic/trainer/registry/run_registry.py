@@ -51,11 +51,11 @@ class RunRegistry:
         *,
         clock: Callable[[], float] = time.time,
         on_change: Callable[[], None] = lambda: None,
-        max_events: int = event_log.MAX_EVENTS,
+        kept_events: int = event_log.KEPT_EVENTS,
     ) -> None:
         self._clock = clock
         self._on_change = on_change
-        self._max_events = max_events
+        self._kept_events = kept_events
         self._database = RegistryDatabase(path)
         if self.set_aside is not None:
             with self._transaction() as change:
@@ -371,7 +371,7 @@ class RunRegistry:
     @contextmanager
     def _transaction(self) -> Iterator[Change]:
         with self._database.writing() as connection:
-            events = event_log.RunEventWriter(connection, self._max_events)
+            events = event_log.RunEventWriter(connection, self._kept_events)
             yield Change(connection, events, self._clock())
         if events.has_written:
             self._on_change()

@@ -44,7 +44,7 @@ class FlagRange(NamedTuple):
 
 
 _RATE = FlagRange(OPTIMIZATION, 0.0, 1.0, (1e-5, 1e-2), log=True)
-_SHARE = FlagRange(ALGORITHM, 0.0, 1.0)
+_FRACTION = FlagRange(ALGORITHM, 0.0, 1.0)
 
 _RANGES: dict[str, FlagRange] = {
     # A flag has the same meaning in every learner, so its range is declared once.
@@ -88,8 +88,8 @@ _RANGES: dict[str, FlagRange] = {
     "n_step": FlagRange(ALGORITHM, 1, None, (1, 10)),
     "policy_noise": FlagRange(ALGORITHM, 0.0),
     "noise_clip": FlagRange(ALGORITHM, 0.0),
-    "prioritized_replay_alpha": _SHARE,
-    "prioritized_replay_beta": _SHARE,
+    "prioritized_replay_alpha": _FRACTION,
+    "prioritized_replay_beta": _FRACTION,
     "prioritized_replay_eps": FlagRange(ALGORITHM, 0.0),
     # Exploration
     "exploration_noise": FlagRange(EXPLORATION, 0.0, None, (0.01, 0.5), log=True),
@@ -176,15 +176,15 @@ def _literals(tree: ast.Module) -> dict[str, Any]:
 
 
 def _with_range(parameter: Parameter) -> Parameter:
-    known = _RANGES.get(parameter.name, _DEFAULT_RANGE)
-    search = known.search
+    flag_range = _RANGES.get(parameter.name, _DEFAULT_RANGE)
+    search = flag_range.search
     if search is not None and not search[0] <= (parameter.default or 0) <= search[1]:
         search = None  # the flag has another meaning in this learner
     return parameter._replace(
-        min=known.low,
-        max=known.high,
-        unit=known.unit,
-        group=known.group,
+        min=flag_range.low,
+        max=flag_range.high,
+        unit=flag_range.unit,
+        group=flag_range.group,
         search=search,
-        log=known.log and search is not None,
+        log=flag_range.log and search is not None,
     )

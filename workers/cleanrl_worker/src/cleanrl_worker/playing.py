@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from mosaic_worker.play import Actor
 
 MAX_LISTED_STATES = 2_000
-"""The policy of every state is reported if there are at most this many."""
+"""The policy of all states is reported for at most this number of states."""
 
 
 class Policy(Protocol):
-    """The result of a learner's `load_policy`; acts on one observation, as its wrappers show it.
+    """The result of a learner's `load_policy`; maps a wrapped observation to an action.
 
     An optional `begin_episode()` is called before the first action of an episode. A policy of
     discrete actions may have `action_values(observations)`, which returns a row of Q values for
@@ -31,16 +31,14 @@ class Policy(Protocol):
 class PolicyActor:
     """Acts with a policy in the SDK's play loop."""
 
-    def __init__(
-        self, policy: Policy, first_action: int = 0, every_observation: Any = None
-    ) -> None:
+    def __init__(self, policy: Policy, first_action: int = 0, all_observations: Any = None) -> None:
         """`first_action` is the start of the environment's discrete action space.
 
-        `every_observation` has a row for each state, if all states can be listed.
+        `all_observations` has a row for each state, if all states can be listed.
         """
         self._policy = policy
         self._first_action = first_action
-        self._every_observation = every_observation
+        self._all_observations = all_observations
         self._policy_of_states: dict[str, Any] | None = None
 
     def begin_episode(self, observation: Any, info: dict[str, Any]) -> None:  # noqa: ARG002
@@ -54,7 +52,7 @@ class PolicyActor:
 
     def policy(self) -> dict[str, Any] | None:
         """Return the greedy action of every state, for views; None if states cannot be listed."""
-        if self._every_observation is not None and self._policy_of_states is None:
+        if self._all_observations is not None and self._policy_of_states is None:
             self._policy_of_states = self._compute_policy()  # once: the policy does not change
         return self._policy_of_states
 
@@ -62,11 +60,11 @@ class PolicyActor:
         action_values = getattr(self._policy, "action_values", None)
         best_actions = getattr(self._policy, "best_actions", None)
         if action_values is not None:
-            q_values = action_values(self._every_observation)
+            q_values = action_values(self._all_observations)
             best = q_values.argmax(axis=1)
             return {"actions": best + self._first_action, "q_values": q_values}
         if best_actions is not None:
-            return {"actions": best_actions(self._every_observation) + self._first_action}
+            return {"actions": best_actions(self._all_observations) + self._first_action}
         return None
 
 
@@ -74,7 +72,7 @@ def play_checkpoint(run: Run) -> None:
     """Raises `WorkerError` if the run has no checkpoint or it does not fit the environment."""
     if run.checkpoint is None:
         raise WorkerError(
-            "No checkpoint was given to play with.",
+            "Playing a policy requires a checkpoint.",
             remedy="Choose one of `mosaic checkpoints list`.",
         )
     from cleanrl_worker.session.checkpoint import read_checkpoint  # noqa: PLC0415 - torch
@@ -83,7 +81,7 @@ def play_checkpoint(run: Run) -> None:
     checkpoint = read_checkpoint(run.checkpoint)
     seed_all(run.config.seed)
     if checkpoint.env_kwargs and not run.config.env_kwargs:
-        # An imported checkpoint includes how its environment was made.
+        # An imported checkpoint includes the arguments of its environment.
         run.config = run.config._replace(env_kwargs=checkpoint.env_kwargs)
     learner: Any = importlib.import_module(f"cleanrl_worker.learners.{checkpoint.algo}")
 

@@ -115,5 +115,5 @@ def _out_of_memory(error: BaseException) -> WorkerError:
     first_line = (str(error).splitlines() or ["no memory left"])[0]
     return WorkerError(
         f"The run is out of memory: {first_line}",
-        remedy="Choose a smaller buffer_size, batch_size or num_envs, or use a machine with more.",
+        remedy="Decrease buffer_size, batch_size or num_envs, or use a machine with more memory.",
     )

@@ -6,8 +6,8 @@ from cleanrl_worker.upstream.output_lines import (
     PrintedMetrics,
     PrintedSpeed,
     SavedModel,
-    TrackedAt,
     Unreadable,
+    WandbRunUrl,
     read_line,
 )
 
@@ -55,7 +55,7 @@ def test_speed_model_and_address_lines() -> None:
     saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
     assert read_line(f"model saved to {saved}") == SavedModel(saved)
     url = "https://wandb.ai/ada/mosaic/runs/abc123"
-    assert read_line(f"\x1b[34mwandb\x1b[0m: View run at {url}") == TrackedAt(url, "abc123")
+    assert read_line(f"\x1b[34mwandb\x1b[0m: View run at {url}") == WandbRunUrl(url, "abc123")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class ActionBounds:
 
 
 class ScaledActions(nn.Module):
-    """The same mapping for tensors, as a layer, so that a checkpoint includes the bounds."""
+    """Maps outputs in [-1, 1] to the bounds; a layer, so that a checkpoint includes the bounds."""
 
     low: torch.Tensor
     high: torch.Tensor

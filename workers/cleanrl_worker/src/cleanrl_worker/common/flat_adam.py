@@ -122,9 +122,9 @@ class TargetNetwork:
 
 
 def share_frozen_weights(network: Network) -> Network:
-    """Return a view of the network's current weights that passes gradients on but gets none."""
-    view = copy.deepcopy(network)
-    for own, shared in zip(view.parameters(), network.parameters(), strict=True):
-        own.data = shared.data
-        own.requires_grad = False
-    return view
+    """Return a copy of `network` with the same weights, through which only inputs get gradients."""
+    frozen = copy.deepcopy(network)
+    for param, shared in zip(frozen.parameters(), network.parameters(), strict=True):
+        param.data = shared.data
+        param.requires_grad = False
+    return frozen

@@ -26,7 +26,7 @@ _COLUMNS = {
     "terminated": "terminated",
     "is_drawable": "is_valid",
 }
-"""Attributes by the names that checkpoints have for them."""
+"""Attribute names by their keys in checkpoints."""
 
 
 class FrameReplayBuffer:
@@ -90,7 +90,7 @@ class FrameReplayBuffer:
             self._is_episode_start[env] = is_done
 
     def start_new_episodes(self) -> None:
-        """The next observations do not continue the stored episodes."""
+        """Treat the next observations as the first ones of new episodes."""
         self._is_episode_start[:] = True
 
     def sample(self, batch_size: int) -> ReplayBatch:
@@ -135,11 +135,11 @@ class FrameReplayBuffer:
 
     @property
     def _filled(self) -> int:
-        """The number of used slots of the environment with most of them."""
+        """The largest number of used slots of an environment."""
         return int(min(self._written.max(), self._slots))
 
     def _start_episode(self, env: int, observation: Any) -> None:
-        """The first stack of an episode repeats its first frame; a later one has older frames."""
+        """Write the first stack of an episode, which normally repeats its first frame."""
         newest = observation[-1]
         if (observation[:-1] == newest).all():
             self._write(env, newest, 0)

@@ -62,7 +62,7 @@ def nature_dqn(frames: int, outputs: int) -> nn.Sequential:
 
 
 def nature_features(frames: int) -> nn.Sequential:
-    """The same network up to its `FEATURES`, initialized orthogonally for on-policy learners."""
+    """The layers of `nature_dqn` up to `FEATURES`, initialized orthogonally for PPO."""
     return nn.Sequential(
         PixelScale(),
         layer_init(nn.Conv2d(frames, 32, 8, stride=4)),
@@ -78,7 +78,7 @@ def nature_features(frames: int) -> nn.Sequential:
 
 
 class NoisyLinear(nn.Module):
-    """A linear layer with learnt, factorised Gaussian noise on its weights.
+    """A linear layer with factorised Gaussian noise of learned scale on its weights.
 
     Until `reset_noise` is called it uses the mean weights. Noise comes from torch's global
     generator, which a training session seeds and saves.

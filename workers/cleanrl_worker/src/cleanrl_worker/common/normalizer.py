@@ -1,4 +1,4 @@
-"""Running normalization of observations and rewards, as continuous control needs it.
+"""Running normalization of observations and rewards, for continuous control.
 
 The observation statistics are part of the policy (`normalization` of a checkpoint): a policy acts
 on observations scaled as in training. The reward statistics are part of the training state only.

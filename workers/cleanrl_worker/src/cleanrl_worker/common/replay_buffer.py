@@ -1,7 +1,7 @@
 """The replay buffer of off-policy learners, and how many updates are due after a step.
 
 At the end of an episode `next_observations` holds its final observation, not the first one of the
-next episode. Only `terminated` stops bootstrapping: a truncated episode has a future.
+next episode. Only `terminated` stops bootstrapping; truncated episodes are bootstrapped.
 """
 
 from __future__ import annotations

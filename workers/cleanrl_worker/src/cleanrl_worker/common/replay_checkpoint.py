@@ -32,7 +32,7 @@ class ReplayCheckpoint:
     def state(self) -> dict[str, Any]:
         """Return the buffer's entry of a checkpoint's `training`; empty if it is too large.
 
-        Warns the first time: after a resume it would be too late to change the limit.
+        Warns the first time, so that the limit can be changed before a resume.
         """
         if self._session.can_save_buffer(self._buffer.nbytes):
             return {"buffer": self._buffer.state()}

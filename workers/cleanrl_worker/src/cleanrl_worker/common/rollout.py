@@ -117,7 +117,7 @@ class RolloutArgs(Protocol):
 
 
 def validate_rollout_size(args: RolloutArgs, session: TrainingSession) -> None:
-    """Shorten a rollout that is longer than the whole training, with a log message.
+    """Shorten a rollout that is longer than the training, with a log message.
 
     Raises `WorkerError` if a minibatch would have fewer than two steps: advantages could not be
     normalized.
@@ -126,8 +126,8 @@ def validate_rollout_size(args: RolloutArgs, session: TrainingSession) -> None:
     if args.num_steps > max_num_steps:
         session.log_message(
             "info",
-            f"`num_steps` reduced from {args.num_steps} to {max_num_steps}: the training has no"
-            " more steps.",
+            f"`num_steps` reduced from {args.num_steps} to {max_num_steps}, because the training"
+            f" has only {args.total_timesteps} steps.",
         )
         args.num_steps = max_num_steps
     batch_size = args.num_envs * args.num_steps

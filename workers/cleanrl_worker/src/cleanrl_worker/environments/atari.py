@@ -78,12 +78,12 @@ class FireOnLifeLoss(gym.Wrapper):  # type: ignore[type-arg]
 
 
 def make_kwargs(env_id: str) -> dict[str, Any]:
-    """Return `gymnasium.make` arguments: ALE/ ids skip frames without max-pooling two of them."""
+    """Return `gymnasium.make` arguments; ALE/ ids skip frames by default, without max-pooling."""
     return {"frameskip": 1} if env_id.startswith("ALE/") else {}
 
 
 def wrap_for_training(env: Any) -> Any:
-    """A lost life ends an episode; rewards are clipped to -1, 0 or 1."""
+    """Preprocess, end an episode at a lost life, and clip rewards to -1, 0 or 1."""
     env = gym.wrappers.RecordEpisodeStatistics(_preprocess(env))
     env = EpisodicLife(env)
     if _has_fire(env):
@@ -93,7 +93,7 @@ def wrap_for_training(env: Any) -> Any:
 
 
 def wrap_for_playing(env: Any) -> Any:
-    """The observations of training, with complete games and unclipped rewards."""
+    """Preprocess as in training, but with complete games and unclipped rewards."""
     env = _preprocess(env)
     if _has_fire(env):
         env = FireReset(FireOnLifeLoss(env))
@@ -107,7 +107,7 @@ def _preprocess(env: Any) -> Any:
             remedy="Choose an id such as BreakoutNoFrameskip-v4 or ALE/Pong-v5, or an algorithm"
             " without `atari` in its name.",
         )
-    # The environment may be made to skip frames itself.
+    # The environment may already skip frames.
     has_own_skip = getattr(env.unwrapped, "_frameskip", 1) != 1
     return gym.wrappers.AtariPreprocessing(
         env,

@@ -115,7 +115,7 @@ class EnvSlot:
         self._actions.append(None if action is None else np.array(action))
 
     def _intercept_resets(self) -> None:
-        """A wrapper may handle a reset itself; one that gets through starts an episode."""
+        """Detect whether a reset reaches the environment; a wrapper may handle it alone."""
         inner_reset = self._made.reset
 
         def reset(*args: Any, **kwargs: Any) -> Any:

@@ -52,9 +52,8 @@ def make_vector_env(
         except WorkerError as error:
             if render_mode is None or not isinstance(error.__cause__, TypeError):
                 raise _explain_missing_extra(env_id, error) from error.__cause__
-            env = make_environment(
-                env_id, env_kwargs
-            )  # has no render_mode; the renderer reports it
+            # The environment has no render_mode, which the renderer reports.
+            env = make_environment(env_id, env_kwargs)
         if on_made is not None:
             env = on_made(env, index)
         envs.append(wrap(env))

@@ -1,7 +1,7 @@
 """DDPG: deep deterministic policy gradient, an off-policy actor-critic with target networks.
 
-The actor is updated along the critic's gradient with respect to the action. Target networks of both
-provide the TD targets. For continuous actions; TD3 and SAC improve on it.
+The actor is updated with the gradient of the critic with respect to the action. Target networks of
+both compute the TD targets. For continuous actions; TD3 and SAC improve on it.
 
 Lillicrap et al., "Continuous control with deep reinforcement learning", 2015.
 """
@@ -150,7 +150,7 @@ def train(args: Args, session: TrainingSession) -> None:
     )
     replay_checkpoint = ReplayCheckpoint(buffer, session)
     learning_starts = replay_checkpoint.restore(args.learning_starts)
-    # A trained policy fills the buffer itself.
+    # A warm start fills the buffer with the actions of its policy.
     random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]

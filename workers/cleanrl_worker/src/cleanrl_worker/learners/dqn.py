@@ -1,8 +1,8 @@
 """DQN: deep Q-learning with a replay buffer and a target network.
 
-The target of a Q value is the reward plus the discounted maximum Q value of the next state, as the
-target network estimates it. Batches are sampled from a replay buffer, which decorrelates them. For
-discrete actions and flat observations.
+The TD target is the reward plus the discounted maximum Q value of the next state, computed with the
+target network. Batches are sampled from a replay buffer, which decorrelates them. For discrete
+actions and flat observations.
 
 Mnih et al., "Human-level control through deep reinforcement learning", 2015.
 """

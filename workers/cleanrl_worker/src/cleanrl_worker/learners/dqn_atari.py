@@ -165,7 +165,7 @@ def train(args: Args, session: TrainingSession) -> None:
 
 
 def warn_if_memory_low(buffer: FrameReplayBuffer, session: TrainingSession) -> None:
-    """The buffer allocates memory as it fills, so the training would be killed late."""
+    """Warn at the start: the buffer allocates memory as it fills, so it would run out later."""
     total_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if buffer.frames.nbytes > total_bytes * MEMORY_FRACTION:
         session.log_message(

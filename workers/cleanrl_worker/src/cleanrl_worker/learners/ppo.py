@@ -1,8 +1,8 @@
 """PPO: on-policy actor-critic with a clipped surrogate objective.
 
-Each rollout is used for several epochs of minibatch updates. The objective is clipped, so that
-nothing is gained by moving the probability ratio further than `clip_coef` from 1. For discrete
-actions and flat observations.
+Each rollout is used for several epochs of minibatch updates. Clipping removes the incentive to move
+the probability ratio outside of [1 - `clip_coef`, 1 + `clip_coef`]. For discrete actions and flat
+observations.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017; Huang et al., "The 37
 Implementation Details of Proximal Policy Optimization", 2022.

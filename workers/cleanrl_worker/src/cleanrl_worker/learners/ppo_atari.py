@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cleanrl_worker.session.checkpoint import TrainingCheckpoint
     from cleanrl_worker.session.training_session import TrainingSession
 
-LABEL = "PPO, Atari"
+LABEL = "PPO for Atari"
 ACTION_SPACES = ("discrete",)
 FAMILIES = ("atari",)
 LARGE_NETWORK = True
@@ -41,7 +41,7 @@ RECOMMENDED = {
 
 @dataclass
 class Args(SharedArgs):
-    """Flags of PPO for Atari games."""
+    """Flags of PPO for Atari."""
 
     env_id: str = "BreakoutNoFrameskip-v4"
     """Id of the environment."""
@@ -99,7 +99,7 @@ class Agent(nn.Module):
 
     @torch.no_grad()
     def predict(self, frames: Any) -> tuple[Any, Any]:
-        """Return the same as arrays, without gradients."""
+        """Return the logits and the values as arrays, without gradients."""
         logits, values = self(torch.from_numpy(frames).to(self.critic.weight.device))
         return logits.cpu().numpy(), values.cpu().numpy()
 
@@ -166,7 +166,7 @@ def collect(
 ) -> bool:
     """Fill the rollout with the agent's steps, and `logits` and `values` with its outputs.
 
-    Returns False if it was abandoned because of a stop request: it may take seconds.
+    Returns False if a stop request interrupted it, because a rollout may take seconds.
     """
     observations = rollout.observations
     observations[0] = observations[-1]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     LstmState = tuple[torch.Tensor, torch.Tensor]
     """Hidden and cell state of the LSTM, [1, environments, LSTM_SIZE] each."""
 
-LABEL = "PPO with LSTM, Atari"
+LABEL = "PPO with an LSTM for Atari"
 ACTION_SPACES = ("discrete",)
 FAMILIES = ("atari",)
 LARGE_NETWORK = True
@@ -47,7 +47,7 @@ RECOMMENDED = {
 
 @dataclass
 class Args(SharedArgs):
-    """Flags of PPO with an LSTM for Atari games."""
+    """Flags of PPO with an LSTM for Atari."""
 
     env_id: str = "BreakoutNoFrameskip-v4"
     """Id of the environment."""
@@ -134,7 +134,7 @@ class Agent(nn.Module):
     def predict(
         self, frames: Any, lstm_state: LstmState, starts: Any
     ) -> tuple[Any, Any, LstmState]:
-        """Return the same for one step, as arrays, without gradients."""
+        """Return the logits and values of one step as arrays, and the next LSTM state."""
         device = self.critic.weight.device
         logits, values, lstm_state = self(
             torch.from_numpy(frames).to(device)[None],
@@ -238,7 +238,7 @@ def collect(
 ) -> bool:
     """Fill the rollout with the agent's steps.
 
-    Returns False if it was abandoned because of a stop request: it may take seconds.
+    Returns False if a stop request interrupted it, because a rollout may take seconds.
     """
     observations, starts = storage.rollout.observations, storage.starts
     observations[0], starts[0] = observations[-1], starts[-1]

@@ -1,7 +1,7 @@
 """PPO for continuous actions: clipped surrogate objective with a diagonal Gaussian policy.
 
-The standard deviation is learnt and does not depend on the state. Observations and rewards are
-normalized, because angles and forces have very different scales.
+The standard deviation is a learned parameter that does not depend on the state. Observations and
+rewards are normalized, because their scales differ between environments.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017; Huang et al., "The 37
 Implementation Details of Proximal Policy Optimization", 2022.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     PerturbMean = Callable[[torch.Tensor], torch.Tensor]
 
-LABEL = "PPO, continuous actions"
+LABEL = "PPO for continuous actions"
 ACTION_SPACES = ("box",)
 LARGE_NETWORK = False
 RECOMMENDED = {

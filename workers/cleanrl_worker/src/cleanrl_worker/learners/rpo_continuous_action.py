@@ -1,7 +1,7 @@
 """RPO: PPO for continuous actions with uniform noise on the action means in updates.
 
-The noise keeps the entropy of the policy high, so that it continues to explore. Everything else is
-`ppo_continuous_action`.
+The noise keeps the entropy of the policy high, so that it continues to explore. The rest of the
+algorithm is that of `ppo_continuous_action.py`.
 
 Rahman and Xue, "Robust Policy Optimization in Deep Reinforcement Learning", 2022.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Args", "load_policy", "train", "wrap", "wrap_for_playing"]
 
-LABEL = "RPO, continuous actions"
+LABEL = "RPO"
 ACTION_SPACES = ("box",)
 LARGE_NETWORK = False
 RECOMMENDED = {

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cleanrl_worker.session.checkpoint import TrainingCheckpoint
     from cleanrl_worker.session.training_session import TrainingSession
 
-LABEL = "SAC (discrete)"
+LABEL = "SAC for discrete actions"
 ACTION_SPACES = ("discrete",)
 LARGE_NETWORK = False
 RECOMMENDED = {
@@ -187,7 +187,7 @@ def train(args: Args, session: TrainingSession) -> None:
         session.device,
     )
     updates = 0
-    # A trained policy fills the buffer itself.
+    # A warm start fills the buffer with the actions of its policy.
     random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]

@@ -72,7 +72,7 @@ class Args(SharedArgs):
     q_lr: float = 1e-3
     """Learning rate of the critics and of alpha."""
     policy_frequency: int = 2
-    """Critic updates between two rounds of as many actor updates."""
+    """Critic updates between delayed updates of the actor."""
     target_network_frequency: int = 1
     """Critic updates per update of the target critics."""
     alpha: float = 0.2
@@ -236,7 +236,7 @@ def train(args: Args, session: TrainingSession) -> None:
     )
     replay_checkpoint = ReplayCheckpoint(buffer, session)
     learning_starts = replay_checkpoint.restore(args.learning_starts)
-    # A trained policy fills the buffer itself.
+    # A warm start fills the buffer with the actions of its policy.
     random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]

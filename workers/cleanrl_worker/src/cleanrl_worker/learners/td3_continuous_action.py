@@ -1,4 +1,4 @@
-"""TD3: twin delayed deep deterministic policy gradient, DDPG without overestimated Q values.
+"""TD3: twin delayed deep deterministic policy gradient, which reduces overestimation in DDPG.
 
 Clipped double Q-learning with twin critics, delayed policy updates, and target policy smoothing
 with clipped noise. For continuous actions.
@@ -174,7 +174,7 @@ def train(args: Args, session: TrainingSession) -> None:
     )
     replay_checkpoint = ReplayCheckpoint(buffer, session)
     learning_starts = replay_checkpoint.restore(args.learning_starts)
-    # A trained policy fills the buffer itself.
+    # A warm start fills the buffer with the actions of its policy.
     random_steps = 0 if session.warm_start else args.learning_starts
     if session.resumed:
         random_steps = session.resumed.training["random_steps"]

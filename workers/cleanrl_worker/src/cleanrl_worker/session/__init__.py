@@ -1,1 +1,1 @@
-"""Everything around an algorithm: environments, metrics, checkpoints, pause and stop."""
+"""The infrastructure of a learner: environments, metrics, checkpoints, pause and stop."""

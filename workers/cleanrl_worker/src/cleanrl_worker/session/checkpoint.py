@@ -1,11 +1,11 @@
 """Checkpoint files: a policy with everything that is needed to act and to resume its training.
 
-`torch.load(path, weights_only=True)` reads the file: tensors, numbers, strings, lists and dicts,
-and no code.
+A file contains only tensors, numbers, strings, lists and dicts, so that
+`torch.load(path, weights_only=True)` can load it.
 
 | key | content |
 |---|---|
-| `format`, `algo`, `args`, `env_id`, `env_kwargs`, `global_step` | what was trained, and how far |
+| `format`, `algo`, `args`, `env_id`, `env_kwargs`, `global_step` | settings and progress |
 | `observation_space`, `action_space` | the learner's spaces, as the SDK describes them |
 | `policy` | the tensors of the acting network |
 | `normalization` | observation statistics, if observations are normalized |
@@ -79,7 +79,7 @@ def write_checkpoint(checkpoint: TrainingCheckpoint, path: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> TrainingCheckpoint:
-    """Load to the CPU, whatever device it was trained on. Raises `WorkerError`."""
+    """Load to the CPU, regardless of the training device. Raises `WorkerError`."""
     try:
         document = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
@@ -140,13 +140,13 @@ def find_non_finite(policy: dict[str, Any]) -> str:
 def _check_resumable(resumed: TrainingCheckpoint, args: SharedArgs, path: Path) -> None:
     if not resumed.random:
         raise WorkerError(
-            f"{path.name} was published without the state that resuming needs.",
+            f"{path.name} does not include the training state that resuming requires.",
             remedy="Start a new training with its network: --warm-start.",
         )
     if resumed.global_step >= args.total_timesteps:
         raise WorkerError(
-            f"The training is at step {resumed.global_step} already;"
-            f" total_timesteps is {args.total_timesteps}.",
+            f"The checkpoint is at step {resumed.global_step}, but total_timesteps is"
+            f" {args.total_timesteps}.",
             remedy="Increase --total-timesteps.",
         )
     for name in _STATE_ARGS:
@@ -170,7 +170,7 @@ def _read_for(path: Path, algo: str) -> TrainingCheckpoint:
 
 
 def _to_storable(value: Any) -> Any:
-    """Copy tensors to the CPU in their own size, and convert numpy's types."""
+    """Copy tensors to the CPU without unused storage, and convert numpy's types."""
     if isinstance(value, torch.Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, np.ndarray):

@@ -86,7 +86,7 @@ class CheckpointManager:
         """Return what to do if the training diverges."""
         advice = "Choose a smaller learning rate"
         if not self.last_good:
-            return f"{advice}; no checkpoint was saved before."
+            return f"{advice}; no checkpoint was saved."
         return f"{advice}; the last good checkpoint is {self.last_good}."
 
     def _delete_oldest(self, written: Path) -> None:
@@ -96,7 +96,7 @@ class CheckpointManager:
 
 
 def _without_bounds(space: dict[str, Any]) -> dict[str, Any]:
-    """Bounds may be many and infinite; the file includes them."""
+    """Omit the bounds, which may be large or infinite; the file includes them."""
     return {name: space[name] for name in ("type", "n", "shape") if name in space}
 
 

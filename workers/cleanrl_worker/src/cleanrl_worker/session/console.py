@@ -59,7 +59,7 @@ class ConsoleSink:
         return self.should_stop
 
     def wait_while_paused(self) -> None:
-        """A shell pauses with Ctrl-Z."""
+        """Not supported; Ctrl-Z suspends the process."""
 
     def is_save_requested(self) -> bool:
         return False
@@ -75,7 +75,7 @@ class ConsoleSink:
         print(f"global_step={step}, episodic_return={episode.episode_return}", flush=True)
 
     def report_progress(self, step: int, total: int, eta_s: float | None) -> None:
-        """The lines of episodes include the step."""
+        """Not printed, because the lines of episodes include the step."""
 
     def save_checkpoint(self, checkpoint: CheckpointToSave) -> Path:
         path = self.directory / "checkpoints" / checkpoint.name
@@ -87,7 +87,7 @@ class ConsoleSink:
         return path
 
     def artifact(self, kind: str, path: str, meta: Mapping[str, Any]) -> None:
-        """Files need no announcement on a console."""
+        """Not printed."""
 
     def link(self, kind: str, url: str, meta: Mapping[str, Any]) -> None:  # noqa: ARG002
         print(f"{kind}: {url}", flush=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mosaic_worker import Run
 
 SESSION_MESSAGE = "W270"
-"""A message of the learner: its starting point, or something it has to do without."""
+"""A message of the learner, such as its starting point or an unavailable output."""
 _FRAME_INTERVAL_S = 1 / 30
 
 

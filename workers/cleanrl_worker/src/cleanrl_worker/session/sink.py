@@ -33,7 +33,7 @@ class CheckpointToSave(NamedTuple):
 
 
 class RunSink(Protocol):
-    """Also a listener of the SDK's trackers."""
+    """The interface of a sink; also a listener of the SDK's trackers."""
 
     @property
     def directory(self) -> Path:

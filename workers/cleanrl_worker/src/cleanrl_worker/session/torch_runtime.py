@@ -19,7 +19,7 @@ def choose_device(args: SharedArgs, gpus: int | None) -> torch.device:
     use_gpu = args.cuda if gpus is None else gpus > 0
     if gpus and not torch.cuda.is_available():
         raise WorkerError(
-            "The run has reserved a GPU, but torch finds none.",
+            "The run has reserved a GPU, but torch cannot find one.",
             remedy="Run without GPUs (--gpus 0), or install a build of torch for your GPU in the"
             " worker's bundle; the README describes how.",
         )
@@ -28,7 +28,7 @@ def choose_device(args: SharedArgs, gpus: int | None) -> torch.device:
 
 
 def set_threads(args: SharedArgs, cpus: int, *, is_large: bool) -> int:
-    """Small networks are several times slower on two busy CPUs than on one."""
+    """Set the number of threads and return it; small networks are fastest with one."""
     threads = args.torch_threads or (cpus if is_large else 1)
     torch.set_num_threads(threads)
     return threads

@@ -1,4 +1,4 @@
-"""TrainingSession: everything around an algorithm, so that a learner's file is the algorithm alone.
+"""TrainingSession: the infrastructure of a learner, whose file then contains only the algorithm.
 
 A learner creates its environments with `make_envs`, starts from `initial_observations`, reports
 with `log_scalars` and `log_episodes`, calls `on_iteration` between two updates, and ends with
@@ -99,9 +99,9 @@ class TrainingSession:
         if self.resumed:
             self._checkpoints.best_return = self.resumed.best_return
         self._trackers = SessionTrackers(sink, self._options, args, algo, self.run_name)
-        before = self.resumed
-        self._returns: deque[float] = deque(before.returns if before else (), _RECENT_EPISODES)
-        self._episodes = before.episodes if before else 0
+        resumed = self.resumed
+        self._returns: deque[float] = deque(resumed.returns if resumed else (), _RECENT_EPISODES)
+        self._episodes = resumed.episodes if resumed else 0
         self._envs: SameStepVector | None = None
         self._env_kwargs = self._options.env_kwargs
         self._started = self._checked = self._reported = time.monotonic()
@@ -219,13 +219,13 @@ class TrainingSession:
 
     @property
     def should_stop(self) -> bool:
-        """Whether a stop was requested: a rollout of several seconds should be abandoned."""
+        """Whether a stop was requested; a rollout of several seconds should check it."""
         return self._sink.should_stop
 
     def on_iteration(self, step: int, get_state: GetState) -> bool:
         """Pause, save and report progress if due. Returns False if the loop must end.
 
-        Costs next to nothing if nothing is due.
+        Cheap if nothing is due.
         """
         max_episodes = self._options.max_episodes
         if max_episodes is not None and self._episodes >= max_episodes:
@@ -233,11 +233,11 @@ class TrainingSession:
         if step < self._next_check_step and not self._sink.needs_attention:
             return True
         now = time.monotonic()
-        pace = (step - self._checked_step) / max(now - self._checked, 1e-6)
+        steps_per_s = (step - self._checked_step) / max(now - self._checked, 1e-6)
         self._checked, self._checked_step = now, step
-        self._next_check_step = step + max(1, int(pace * _CHECK_INTERVAL_S))
+        self._next_check_step = step + max(1, int(steps_per_s * _CHECK_INTERVAL_S))
         self._sink.wait_while_paused()
-        # The speed does not include the time of a pause.
+        # Exclude pauses from the steps per second.
         self._started += time.monotonic() - now
         due = self._checkpoints.next_step
         if (due is not None and step >= due) or self._sink.is_save_requested():
@@ -252,7 +252,7 @@ class TrainingSession:
     def snapshot(self, step: int) -> SessionSnapshot:
         """Return what a checkpoint of `step` holds besides the learner's own state.
 
-        For learners that may have to abandon a rollout: they finish with the snapshot of its start.
+        A learner that abandons a rollout passes the snapshot of its start to `finish`.
         """
         positions = [] if self._envs is None else self._envs.positions()
         environments = [position._asdict() for position in positions]
@@ -299,7 +299,7 @@ class TrainingSession:
         self._trackers.finish()
 
     def close(self) -> None:
-        """Release everything; also after an error."""
+        """Release all resources; call it also after an error."""
         if self._envs is not None:
             self._envs.close()
         self._trackers.close()
@@ -307,8 +307,8 @@ class TrainingSession:
 
     def _report_progress(self, step: int) -> None:
         total = self.args.total_timesteps
-        pace = (step - self.first_step) / max(time.monotonic() - self._started, 1e-9)
-        eta_s = round(max(0, total - step) / pace, 1) if pace else None
+        steps_per_s = (step - self.first_step) / max(time.monotonic() - self._started, 1e-9)
+        eta_s = round(max(0, total - step) / steps_per_s, 1) if steps_per_s else None
         self._sink.report_progress(step, total, eta_s)
 
     def _on_made(self, env: Any, index: int) -> Any:

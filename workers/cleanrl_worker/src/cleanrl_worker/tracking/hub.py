@@ -45,7 +45,7 @@ def upload_model(sink: RunSink, args: SharedArgs, algo: str, run_name: str) -> N
     except (OSError, WorkerError) as error:
         sink.log_message("warning", f"No model to upload to the Hugging Face hub: {error}")
         return
-    reason = _find_obstacle(args, sink)
+    reason = _find_upload_problem(args, sink)
     url = ""
     if not reason:
         url, reason = _upload(sink, repository, folder)
@@ -78,7 +78,7 @@ def _prepare(checkpoints: Path, folder: Path, repository: str) -> None:
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 
-def _find_obstacle(args: SharedArgs, sink: RunSink) -> str:
+def _find_upload_problem(args: SharedArgs, sink: RunSink) -> str:
     """Return why an upload is not possible; empty if it is."""
     if not args.hf_entity:
         return "`hf_entity`, the user or organisation, is not set"
@@ -153,8 +153,8 @@ def model_card(checkpoint: TrainingCheckpoint, repository: str) -> str:
 A policy for [{env_id}](https://gymnasium.farama.org), trained with the learner `{algo}` of MOSAIC's
 CleanRL worker for {checkpoint.global_step:,} steps; {result}.
 
-`model.pt` holds the network's tensors, the spaces, the observation normalization and all settings,
-and no code: `torch.load("model.pt", weights_only=True)` reads it.
+`model.pt` contains the network's tensors, the spaces, the observation normalization and all
+settings, but no code: load it with `torch.load("model.pt", weights_only=True)`.
 The replay buffer is not included: the policy can be played, or used as a warm start.
 
 ## Use it

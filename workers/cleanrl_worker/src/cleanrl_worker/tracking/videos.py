@@ -98,12 +98,12 @@ class RecordEpisodes(gym.Wrapper):
         if self._video is not None and self._video.frames >= self._max_frames:
             return
         try:
-            frame = _checked(self.env.render())
+            frame = _check_frame(self.env.render())
             if self._video is None:
                 self._video = self._open_video(frame)
             self._video.write(frame)
         except Exception as error:  # noqa: BLE001 - environments and codecs raise anything
-            self._give_up(error)
+            self._disable(error)
 
     def _end_video(self, *, has_ended: bool) -> None:
         video, self._video = self._video, None
@@ -126,7 +126,7 @@ class RecordEpisodes(gym.Wrapper):
             self._partial().replace(path)
             self._on_video(path, meta)
         except Exception as error:  # noqa: BLE001 - a full disk must not end the training
-            self._give_up(error)
+            self._disable(error)
 
     def _open_video(self, first_frame: Any) -> Mp4File:
         from cleanrl_worker.tracking.mp4_file import Mp4File  # noqa: PLC0415 - needs the extra
@@ -134,7 +134,7 @@ class RecordEpisodes(gym.Wrapper):
         self._folder.mkdir(parents=True, exist_ok=True)
         return Mp4File(self._partial(), first_frame, self._fps)
 
-    def _give_up(self, error: Exception) -> None:
+    def _disable(self, error: Exception) -> None:
         video, self._video = self._video, None
         self._is_recording = False
         self._has_failed = True
@@ -163,7 +163,7 @@ def is_recorded(episode: int, every: int | None) -> bool:
     return episode % _CUBIC_LIMIT == 0
 
 
-def _checked(frame: Any) -> Any:
+def _check_frame(frame: Any) -> Any:
     """Raises ValueError if `frame` is not an RGB image."""
     if not isinstance(frame, np.ndarray) or frame.ndim != 3 or frame.shape[2] != 3:
         raise ValueError(f"render() must return an RGB image, got {_kind(frame)}.")

@@ -42,19 +42,19 @@ _ALWAYS = {
 _UNLESS_SET = {
     "OMP_NUM_THREADS": "1",  # two threads on a busy machine are seven times slower
     "MUJOCO_GL": "egl",  # renders without a display
-    _MODE: _OFFLINE,  # a script that tracks without a request has no key
+    _MODE: _OFFLINE,  # a script that tracks by default has no key
 }
 
 
 def child_environment(location: ScriptLocation, config: Mapping[str, Any]) -> dict[str, str]:
-    """Extend this process's environment by the script's modules. `config` is the run's."""
+    """Return this process's environment with the script's modules; `config` is the run's."""
     inherited = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
     environment = {**_UNLESS_SET, **inherited, **_ALWAYS}
     folders = [str(folder) for folder in config.get("python_path") or ()]
     if str(location.root) not in sys.path:  # site-packages must not precede the standard library
         folders.insert(0, str(location.root))
     folders += filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    folders += [_import_folder(mosaic_worker.__file__), _import_folder(__file__, above=2)]
+    folders += [_import_folder(mosaic_worker.__file__), _import_folder(__file__, levels=2)]
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folders))
     return environment
 
@@ -78,7 +78,7 @@ def tracking_environment(
         return tracking, ""
     if os.environ.get(KEY_VARIABLE):
         tracking[KEY_VARIABLE] = os.environ[KEY_VARIABLE]
-    reason = _why_not_online(tracking)
+    reason = _find_offline_reason(tracking)
     return {**tracking, _MODE: _OFFLINE if reason else "online"}, reason
 
 
@@ -88,7 +88,7 @@ def upload_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **tokens}
 
 
-def _why_not_online(environment: Mapping[str, str]) -> str:
+def _find_offline_reason(environment: Mapping[str, str]) -> str:
     """Run the SDK's check in the script's environment; returns a reason, or an empty text.
 
     Without the check, W&B would block the script for minutes and then fail.
@@ -107,6 +107,6 @@ def _why_not_online(environment: Mapping[str, str]) -> str:
     return result.stdout.decode("utf-8", "replace").strip()
 
 
-def _import_folder(file: str | None, above: int = 1) -> str:
-    """Return the folder that a package is imported from."""
-    return str(Path(file or "").resolve().parents[above])
+def _import_folder(file: str | None, levels: int = 1) -> str:
+    """Return the folder that a package is imported from, `levels` above the file's own."""
+    return str(Path(file or "").resolve().parents[levels])

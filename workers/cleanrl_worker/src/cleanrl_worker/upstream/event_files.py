@@ -2,7 +2,7 @@
 
 TensorBoard's writer flushes every two minutes, so points arrive in batches. The format is
 TensorFlow's record file (length, its checksum, content, its checksum) around protocol buffers. This
-reader needs no package, and it can stop at a record that is half written.
+reader has no dependencies, and stops at a record that is only partially written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class EventPoint(NamedTuple):
-    """One point of a curve."""
+    """A scalar summary."""
 
     tag: str
     step: int
@@ -38,7 +38,7 @@ class EventPoint(NamedTuple):
 
 
 class EventText(NamedTuple):
-    """A text, such as the table of hyperparameters."""
+    """A text summary, such as the table of hyperparameters."""
 
     tag: str
     text: str

@@ -60,7 +60,7 @@ def parse_source(location: ScriptLocation) -> ast.Module:
 
 
 def read_source_flags(location: ScriptLocation) -> ScriptFlags | None:
-    """Read the flags from the source code without running it; None if it shows no flags."""
+    """Read the flags from the source code without running it; None if it defines none."""
     tree = parse_source(location)
     folders = [location.path.parent, location.root, *(Path(entry) for entry in sys.path if entry)]
     by_class = read_args_dataclass(tree, folders)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NO_FRAMES = "W250"
-"""The script's environment renders no frames; the training continues without."""
+"""The script's environment cannot be rendered; the training continues without frames."""
 
 NOT_RECORDED = "W251"
 """The environments of the script cannot be recorded, because gymnasium is not installed."""
@@ -143,7 +143,7 @@ class ScriptFrames:
     def attach(self, env: Any) -> None:
         """Render after steps of `env`, the result of `gymnasium.make`."""
         if getattr(env, "render_mode", None) != RENDER_MODE:
-            self._give_up(f"its render_mode is {getattr(env, 'render_mode', None)!r}")
+            self._disable(f"its render_mode is {getattr(env, 'render_mode', None)!r}")
             return
         inner_step = env.step
         clock = self._clock
@@ -157,8 +157,8 @@ class ScriptFrames:
 
         env.step = step
 
-    def _give_up(self, problem: str) -> None:
-        """Log once why there are no frames."""
+    def _disable(self, problem: str) -> None:
+        """Stop rendering, and log the reason once."""
         if not self._has_failed:
             self._has_failed = True
             self._emitter.log("warning", NO_FRAMES, f"The environment has no frames: {problem}.")
@@ -171,9 +171,9 @@ class ScriptFrames:
                 make_contiguous(frame), width, height, channels, step=self._steps - 1
             )
         except WorkerError as error:
-            self._give_up(error.message)
+            self._disable(error.message)
         except Exception as error:  # noqa: BLE001 - rendering may raise anything
-            self._give_up(f"render() raised {type(error).__name__}: {error}")
+            self._disable(f"render() raised {type(error).__name__}: {error}")
         self._due = self._clock() + _FRAME_INTERVAL_S
 
 

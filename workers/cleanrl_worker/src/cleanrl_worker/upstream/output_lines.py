@@ -1,6 +1,6 @@
 """Parses the lines that CleanRL's scripts print.
 
-Nothing is guessed: a line that looks like telemetry but fails to parse is `Unreadable`.
+A line that looks like telemetry but fails to parse is returned as `Unreadable`.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class SavedModel(NamedTuple):
     path: str
 
 
-class TrackedAt(NamedTuple):
-    """The address of a run at Weights & Biases."""
+class WandbRunUrl(NamedTuple):
+    """The URL of a run at Weights & Biases."""
 
     url: str
     run_id: str
@@ -65,7 +65,7 @@ class Unreadable(NamedTuple):
     text: str
 
 
-ParsedLine = PrintedMetrics | PrintedSpeed | SavedModel | TrackedAt | Unreadable | None
+ParsedLine = PrintedMetrics | PrintedSpeed | SavedModel | WandbRunUrl | Unreadable | None
 
 
 def read_line(line: str) -> ParsedLine:
@@ -78,7 +78,7 @@ def read_line(line: str) -> ParsedLine:
     if saved:
         return SavedModel(saved["path"])
     if "://" in text:
-        return read_address(text)
+        return read_wandb_url(text)
     if _PAIRS_LINE.fullmatch(text):
         metrics = _parse_metrics(text)
         if metrics is not None:
@@ -86,11 +86,11 @@ def read_line(line: str) -> ParsedLine:
     return Unreadable(text) if _TELEMETRY_PREFIX.match(text) else None
 
 
-def read_address(line: str) -> TrackedAt | None:
-    """Return the address of the run that Weights & Biases prints."""
+def read_wandb_url(line: str) -> WandbRunUrl | None:
+    """Return the URL of the run that Weights & Biases prints."""
     text = _COLOURS.sub("", line)
     match = _TRACKED.search(text) if "wandb" in text else None
-    return TrackedAt(match[0], match["id"]) if match else None
+    return WandbRunUrl(match[0], match["id"]) if match else None
 
 
 def visible_text(line: str) -> str:

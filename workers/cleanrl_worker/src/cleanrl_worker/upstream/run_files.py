@@ -27,7 +27,7 @@ class RunFiles:
     """Announces the videos, models, event files and W&B folders of one run, each once."""
 
     def __init__(self, directory: Path, emitter: Emitter, wandb_id: str | None = None) -> None:
-        """`wandb_id` is the run id of the environment; the id in an address may be shortened."""
+        """`wandb_id` is the run id that the user set; the id in a URL may be shortened."""
         self._wandb_id = wandb_id or None
         self._directory = directory
         self._emitter = emitter

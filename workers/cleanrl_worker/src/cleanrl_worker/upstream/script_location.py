@@ -43,7 +43,7 @@ class ScriptLocation(NamedTuple):
 def locate_script(script: str, folders: Iterable[str] = ()) -> ScriptLocation:
     """Raises `WorkerError` with suggestions if there is no such script.
 
-    Our own learners are not found here: they need a newer gymnasium than CleanRL's scripts.
+    The worker's own learners are not scripts: they need a newer gymnasium than CleanRL's scripts.
     `folders` is a run's `python_path`; a package in it has priority over an installed one.
     """
     if not script.strip():

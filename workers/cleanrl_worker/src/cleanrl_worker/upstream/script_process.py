@@ -32,7 +32,7 @@ _POLL_INTERVAL_S = 0.02
 _READ_BYTES = 1 << 16
 _MAX_LINE_BYTES = 1 << 14
 _MAX_WAITING = 100_000
-_LINES_REMEMBERED = 20
+_MAX_LAST_LINES = 20
 _STDERR = 2
 _SET_CHILD_SUBREAPER = 36  # option of prctl
 _SIGNAL_ROUNDS = 5
@@ -62,10 +62,10 @@ class ScriptProcess:
         self.skipped = 0
         """The number of lines that came faster than they could be parsed."""
         self._waiting: deque[PrintedLine] = deque()
-        self._remembered: deque[str] = deque(maxlen=_LINES_REMEMBERED)
+        self._last_lines: deque[str] = deque(maxlen=_MAX_LAST_LINES)
         self._is_finished = threading.Event()
         self._drain_deadline = 0.0
-        """The latest end of reading, once the script has ended."""
+        """The latest time to read output after the script has ended."""
         self._process = subprocess.Popen(
             list(argv),
             cwd=folder,
@@ -93,7 +93,7 @@ class ScriptProcess:
 
     def last_lines(self) -> list[str]:
         """Return the last lines of both streams together."""
-        return list(self._remembered)
+        return list(self._last_lines)
 
     def pause(self) -> None:
         """Stop the script and its descendants with SIGSTOP."""
@@ -173,7 +173,7 @@ class ScriptProcess:
     def _handle_line(self, line: bytes, is_error_stream: bool) -> None:
         text = line.decode("utf-8", "replace")
         if visible_text(text):
-            self._remembered.append(text.rpartition("\r")[2].rstrip())
+            self._last_lines.append(text.rpartition("\r")[2].rstrip())
         if any(marker in line for marker in TELEMETRY_MARKERS):
             if len(self._waiting) < _MAX_WAITING:
                 self._waiting.append(PrintedLine(text, is_error_stream))

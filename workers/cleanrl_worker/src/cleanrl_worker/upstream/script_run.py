@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cleanrl_worker.upstream.child_environment import WANDB_RUN_ID
 from cleanrl_worker.upstream.event_files import EventFiles, EventPoint, EventText
-from cleanrl_worker.upstream.output_lines import SavedModel, TrackedAt, read_address, read_line
+from cleanrl_worker.upstream.output_lines import SavedModel, WandbRunUrl, read_line, read_wandb_url
 from cleanrl_worker.upstream.run_files import REPORT, RunFiles, read_provenance, write_report
 from cleanrl_worker.upstream.script_process import ScriptProcess
 from cleanrl_worker.upstream.script_telemetry import ScriptTelemetry
@@ -97,14 +97,14 @@ class ScriptRun:
         self._announce()
         process = self._start()
         try:
-            has_max_episodes = self._follow(process)
+            is_limit_reached = self._follow(process)
         finally:
             process.stop()
             stopped_count = process.close()
         self._handle_lines(process)
         self._handle_events()
         code = process.exit_code or 0
-        has_failed = bool(code) and not self._run.should_stop and not has_max_episodes
+        has_failed = bool(code) and not self._run.should_stop and not is_limit_reached
         self._telemetry.finish(has_failed=has_failed)
         self._files.announce(self._events.paths, is_finished=True)
         self._report_problems(process, stopped_count)
@@ -170,10 +170,10 @@ class ScriptRun:
             self._handle_line(line)
 
     def _handle_line(self, line: PrintedLine) -> None:
-        parsed = read_address(line.text) if line.is_error_stream else read_line(line.text)
+        parsed = read_wandb_url(line.text) if line.is_error_stream else read_line(line.text)
         if parsed is None:
             return
-        if isinstance(parsed, TrackedAt):
+        if isinstance(parsed, WandbRunUrl):
             self._files.announce_wandb(parsed.url, parsed.run_id)
         elif isinstance(parsed, SavedModel):
             self._files.announce_model(parsed.path)
