@@ -27,12 +27,12 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
-parts = st.sampled_from(
+path_parts = st.sampled_from(
     ["..", ".", "", "a", "telemetry.jsonl", "telemetry.db", "x" * 300, "ü", "\\"]
 )
 names = st.one_of(
-    st.lists(parts, max_size=5).map(lambda found: "/".join([RUN_ID, *found])),
-    st.lists(parts, max_size=3).map("/".join),
+    st.lists(path_parts, max_size=5).map(lambda parts: "/".join([RUN_ID, *parts])),
+    st.lists(path_parts, max_size=3).map("/".join),
     st.text(st.characters(exclude_characters="\0"), max_size=12),
 ).map(lambda name: name or "-")
 kinds = st.sampled_from(
@@ -57,19 +57,19 @@ members = st.lists(st.one_of(files, specials, spools), max_size=4)
     st.booleans(),
 )
 def test_any_archive_is_imported_or_rejected(
-    head: Member, settings: Member, content: list[Member], is_listed: bool
+    archive_header: Member, run_config: Member, content: list[Member], is_listed: bool
 ) -> None:
-    listed = [settings, *content] if is_listed else [settings]
+    listed = [run_config, *content] if is_listed else [run_config]
     try:
-        data = tar(head, settings, *content, sums(*listed))
+        data = tar(archive_header, run_config, *content, sums(*listed))
     except (ValueError, UnicodeError):
-        return  # not even a tar file
+        return  # tarfile cannot write it
     expect_imported_or_rejected(gzip.compress(data))
 
 
 @given(st.data())
 def test_any_bytes_are_imported_or_rejected(data: st.DataObject) -> None:
-    """Bytes of a valid archive are changed after it was compressed, and before."""
+    """Random bytes of a valid archive are changed before it is compressed."""
     archive = bytearray(tar(header(), config(), sums(config())))
     for _ in range(data.draw(st.integers(1, 6))):
         archive[data.draw(st.integers(0, len(archive) - 1))] = data.draw(st.integers(0, 255))

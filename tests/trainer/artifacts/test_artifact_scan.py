@@ -1,4 +1,4 @@
-"""The manifest says what lies in the run's directory: all of it, and nothing else."""
+"""The manifest lists all artifacts in the run directory and nothing else."""
 
 import json
 import os
@@ -32,15 +32,15 @@ def paths(files: tuple[ArtifactFile, ...]) -> list[str]:
 
 
 def test_an_empty_run_has_an_empty_manifest(run: RunDirectory) -> None:
-    """What is not there is not listed, even when its folders are."""
+    """Empty or missing folders are not listed."""
     for folder in (run.tensorboard, run.videos, run.checkpoints, run.wandb):
         folder.mkdir()
     assert scan_artifacts(run, []) == ArtifactManifest()
-    assert scan_artifacts(RunDirectory(run.path / "gone"), []) == ArtifactManifest()
+    assert scan_artifacts(RunDirectory(run.path / "missing"), []) == ArtifactManifest()
 
 
-def test_everything_is_found_without_being_announced(run: RunDirectory) -> None:
-    """A worker that announces nothing, such as an upstream script, has its files listed too."""
+def test_artifacts_are_found_without_being_announced(run: RunDirectory) -> None:
+    """The files of a worker that announces nothing, such as an upstream script, are listed."""
     put(run, "runs/CartPole-v1__ppo__1__1700000000/events.out.tfevents.1.host.2.0")
     put(run, "runs/CartPole-v1__ppo__1__1700000000/ppo.cleanrl_model", b"weights")
     put(run, "videos/CartPole-v1__ppo/rl-video-episode-0.mp4", b"12345")
@@ -74,15 +74,15 @@ def test_everything_is_found_without_being_announced(run: RunDirectory) -> None:
     assert decode_manifest(encode_manifest(manifest)) == manifest
 
 
-def test_several_folders_of_events_share_one(run: RunDirectory) -> None:
-    """A run and its evaluation are shown together."""
+def test_several_event_folders_use_their_common_parent(run: RunDirectory) -> None:
+    """TensorBoard shows a run and its evaluation together."""
     put(run, "runs/a/events.out.tfevents.1")
     put(run, "runs/a-eval/events.out.tfevents.1")
     assert scan_artifacts(run, []).tensorboard_dir == "runs"
 
 
 def test_a_folder_without_events_is_not_tensorboard(run: RunDirectory) -> None:
-    """A button that opens an empty TensorBoard would be a disappointment."""
+    """Only folders with event files are listed, even if announced."""
     put(run, "runs/a/model.pt")
     announced = [Artifact(kind="tensorboard", path="runs/a")]
     assert scan_artifacts(run, announced).tensorboard_dir is None
@@ -95,7 +95,7 @@ def test_a_folder_without_events_is_not_tensorboard(run: RunDirectory) -> None:
 
 
 def test_artifact_lines_add_metadata(run: RunDirectory) -> None:
-    """Metadata, URLs, and files elsewhere in the run directory."""
+    """Artifact lines add metadata, URLs and files in other folders of the run."""
     put(run, "checkpoints/a.pt", b"123")
     put(run, "checkpoints/a.meta.json", b'{"step": 1, "by": "file"}')
     put(run, "results/table.json", b"{}")
@@ -111,7 +111,7 @@ def test_artifact_lines_add_metadata(run: RunDirectory) -> None:
         Artifact(kind="report", path="results"),
         Artifact(kind="video", path="clips"),
         Artifact(kind="optuna", path="study.db"),
-        Artifact(kind="optuna", path="gone.db"),
+        Artifact(kind="optuna", path="missing.db"),
         Artifact(kind="wandb", url="https://wandb.example/team/p/runs/xyz9"),
     ]
     manifest = scan_artifacts(run, announced)
@@ -128,15 +128,15 @@ def test_artifact_lines_add_metadata(run: RunDirectory) -> None:
 
 
 def test_a_checkpoint_may_be_a_folder(run: RunDirectory) -> None:
-    """A folder with metadata, or an announced one, is one checkpoint with the size of all of it."""
+    """A folder with metadata, or an announced one, is one checkpoint with its total size."""
     put(run, "checkpoints/step-1/metadata.json", b'{"step": 1}')
     put(run, "checkpoints/step-1/deep/weights.bin", b"w" * 100)
     put(run, "checkpoints/step-2/weights.bin", b"w" * 7)
     put(run, "checkpoints/by-seed/1.pt")
     put(run, "checkpoints/by-seed/2.pt")
     announced = [Artifact(kind="checkpoint", path="checkpoints/step-2", meta={"step": 2})]
-    found = scan_artifacts(run, announced).checkpoints
-    assert {file.path: (file.size_bytes, file.meta) for file in found} == {
+    checkpoints = scan_artifacts(run, announced).checkpoints
+    assert {file.path: (file.size_bytes, file.meta) for file in checkpoints} == {
         "checkpoints/by-seed/1.pt": (1, {}),
         "checkpoints/by-seed/2.pt": (1, {}),
         "checkpoints/step-1": (111, {"step": 1}),
@@ -145,7 +145,7 @@ def test_a_checkpoint_may_be_a_folder(run: RunDirectory) -> None:
 
 
 def test_a_file_still_being_written_is_not_listed(run: RunDirectory) -> None:
-    """So that no incomplete checkpoint is loaded."""
+    """Incomplete checkpoints must not be loaded."""
     for name in (".partial-a.pt", "a.pt.tmp", "b.part", "c.pt~"):
         put(run, f"checkpoints/{name}")
     put(run, "checkpoints/.tmp-folder/a.pt")
@@ -153,8 +153,8 @@ def test_a_file_still_being_written_is_not_listed(run: RunDirectory) -> None:
     assert scan_artifacts(run, []) == ArtifactManifest()
 
 
-def test_nothing_outside_is_ever_listed(run: RunDirectory, tmp_path: Path) -> None:
-    """Links that lead out, of files and of folders on the way, show nothing of their targets."""
+def test_files_outside_of_the_run_are_not_listed(run: RunDirectory, tmp_path: Path) -> None:
+    """Links to files and folders outside of the run are ignored."""
     outside = tmp_path / "outside"
     for name in ("a.mp4", "secret.pt", "events.out.tfevents.1", "optuna.db"):
         outside.mkdir(exist_ok=True)
@@ -181,27 +181,27 @@ def test_nothing_outside_is_ever_listed(run: RunDirectory, tmp_path: Path) -> No
     assert scan_artifacts(run, announced) == ArtifactManifest()
 
 
-def test_a_link_within_is_listed(run: RunDirectory) -> None:
+def test_a_link_inside_the_run_is_listed(run: RunDirectory) -> None:
     """`best.pt` may be a link to another checkpoint."""
     put(run, "checkpoints/1.pt", b"123")
     (run.checkpoints / "best.pt").symlink_to("1.pt")
-    found = scan_artifacts(run, []).checkpoints
-    assert [(file.path, file.size_bytes) for file in found] == [
+    checkpoints = scan_artifacts(run, []).checkpoints
+    assert [(file.path, file.size_bytes) for file in checkpoints] == [
         ("checkpoints/1.pt", 3),
         ("checkpoints/best.pt", 3),
     ]
 
 
-def test_a_home_behind_a_link_works(run: RunDirectory, tmp_path: Path) -> None:
-    """A `var` that is itself a link to a larger disk is not a way out."""
+def test_a_symlinked_home(run: RunDirectory, tmp_path: Path) -> None:
+    """The home may be a link to another disk."""
     put(run, "videos/a.mp4")
     link = tmp_path / "link"
     link.symlink_to(run.path)
     assert paths(scan_artifacts(RunDirectory(link), []).videos) == ["videos/a.mp4"]
 
 
-def test_special_files_and_odd_names_do_no_harm(run: RunDirectory) -> None:
-    """A FIFO does not block the scan, and a name that no manifest can hold does not end it."""
+def test_special_files_and_invalid_names_are_skipped(run: RunDirectory) -> None:
+    """A FIFO does not block the scan, and a name that JSON cannot contain is skipped."""
     run.videos.mkdir()
     os.mkfifo(run.videos / "fifo.mp4")
     os.mkfifo(run.videos / "a.meta.json")
@@ -226,8 +226,8 @@ def test_special_files_and_odd_names_do_no_harm(run: RunDirectory) -> None:
     "meta",
     [b"{", b"[1]", b"\xff", b"NaN", b'{"n": 1e999}', b"[" * 5000, b'{"a": "%s"}' % (b"x" * 20_000)],
 )
-def test_broken_metadata_is_left_out(run: RunDirectory, meta: bytes) -> None:
-    """A file is listed whatever stands beside it."""
+def test_invalid_metadata_is_ignored(run: RunDirectory, meta: bytes) -> None:
+    """The file is listed without metadata."""
     put(run, "videos/a.mp4")
     put(run, "videos/a.meta.json", meta)
     (video,) = scan_artifacts(run, []).videos
@@ -235,7 +235,7 @@ def test_broken_metadata_is_left_out(run: RunDirectory, meta: bytes) -> None:
 
 
 def test_metadata_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path) -> None:
-    """The metadata beside a file cannot be used to read another file."""
+    """A symlinked metadata file cannot expose another file."""
     (tmp_path / "private.json").write_text('{"password": 1}')
     put(run, "videos/a.mp4")
     (run.videos / "a.meta.json").symlink_to(tmp_path / "private.json")
@@ -243,7 +243,7 @@ def test_metadata_that_is_a_link_is_not_read(run: RunDirectory, tmp_path: Path) 
 
 
 def test_an_unchanged_directory_gives_an_equal_manifest(run: RunDirectory) -> None:
-    """Clients are not notified of artifacts that they know."""
+    """Clients are not notified if nothing changed."""
     for number in range(300):
         put(run, f"checkpoints/{number}.pt")
     first = scan_artifacts(run, [])
@@ -253,10 +253,10 @@ def test_an_unchanged_directory_gives_an_equal_manifest(run: RunDirectory) -> No
     assert scan_artifacts(run, []) != first
 
 
-def test_of_too_many_files_the_newest_are_listed(
+def test_only_the_newest_files_are_listed_above_the_limit(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The others are counted where the list ends."""
+    """The last entry has the number of files that are not listed."""
     monkeypatch.setattr(artifact_scan, "MAX_LISTED", 10)
     for number in range(25):
         path = put(run, f"videos/{number:02}.mp4")
@@ -268,7 +268,7 @@ def test_of_too_many_files_the_newest_are_listed(
 
 
 def test_a_manifest_of_ten_thousand_files_is_written_and_read(run: RunDirectory) -> None:
-    """The limit of other documents does not hold for it, and its own does."""
+    """The manifest may exceed the size limit of other documents."""
     run.checkpoints.mkdir()
     for number in range(10_050):
         (run.checkpoints / f"step-{number}.pt").touch()
@@ -289,15 +289,15 @@ def test_a_manifest_of_ten_thousand_files_is_written_and_read(run: RunDirectory)
 
 
 def test_a_manifest_over_its_limit_is_rejected() -> None:
-    """Readers limit the size."""
+    """Reading a manifest above the size limit raises an error."""
     with pytest.raises(ManifestError, match="larger than 16 MiB"):
         decode_manifest(b"{}" + b" " * MAX_MANIFEST_BYTES)
     with pytest.raises(ManifestError, match="not JSON"):
         decode_manifest(b"[" * (2 << 20))
 
 
-def test_long_names_and_metadata_never_outgrow_the_manifest(run: RunDirectory) -> None:
-    """Whatever a worker announces, the manifest can be stored."""
+def test_large_metadata_does_not_exceed_the_manifest_limit(run: RunDirectory) -> None:
+    """Files are omitted so that the manifest can be stored."""
     run.checkpoints.mkdir()
     meta: dict[str, Any] = {"note": "\x01" * 2000}
     announced = []
@@ -310,23 +310,21 @@ def test_long_names_and_metadata_never_outgrow_the_manifest(run: RunDirectory) -
     assert len(encode_manifest(manifest)) < MAX_MANIFEST_BYTES
 
 
-def test_a_chain_of_hundreds_of_folders_costs_no_more_than_a_few(
-    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The time to resolve their paths would grow with the cube of the depth."""
-    put(run, "checkpoints/a/near.pt")
-    put(run, "checkpoints/" + "a/" * 500 + "far.pt")
+def test_the_scan_depth_is_limited(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a limit the time would grow with the cube of the depth."""
+    put(run, "checkpoints/a/shallow.pt")
+    put(run, "checkpoints/" + "a/" * 500 + "deep.pt")
     scandir = Mock(wraps=os.scandir)
     monkeypatch.setattr(os, "scandir", scandir)
     announced = Artifact(kind="checkpoint", path="checkpoints/" + "a/" * 499)
-    assert paths(scan_artifacts(run, [announced]).checkpoints) == ["checkpoints/a/near.pt"]
+    assert paths(scan_artifacts(run, [announced]).checkpoints) == ["checkpoints/a/shallow.pt"]
     assert scandir.call_count <= MAX_DEPTH + 10
 
 
 def test_files_that_disappear_during_the_scan(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that removes old checkpoints while they are looked at disturbs nothing."""
+    """A worker may remove old checkpoints during the scan."""
     put(run, "checkpoints/1.pt")
     put(run, "checkpoints/2.pt")
     put(run, "checkpoints/deep/3.pt")
@@ -342,8 +340,8 @@ def test_files_that_disappear_during_the_scan(
     assert paths(scan_artifacts(run, []).checkpoints) in (["checkpoints/2.pt"], [])
 
 
-def test_the_oldest_wandb_folder_is_not_the_run(run: RunDirectory) -> None:
-    """A run that was resumed has several; the newest one names it, online or not."""
+def test_the_newest_wandb_folder_has_the_run_id(run: RunDirectory) -> None:
+    """A resumed run has several folders; the newest one is used, online or offline."""
     put(run, "wandb/offline-run-20260101_120000-old/x")
     put(run, "wandb/run-20260102_120000-new-id/x")
     put(run, "wandb/offline-run-broken/x")
@@ -353,7 +351,7 @@ def test_the_oldest_wandb_folder_is_not_the_run(run: RunDirectory) -> None:
 
 
 def test_the_manifest_is_plain_json(run: RunDirectory) -> None:
-    """Anything can read it."""
+    """The `json` module can decode it."""
     put(run, "videos/a.mp4")
     document = json.loads(encode_manifest(scan_artifacts(run, [])))
     assert document["videos"][0]["path"] == "videos/a.mp4"

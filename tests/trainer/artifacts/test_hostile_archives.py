@@ -1,4 +1,4 @@
-"""An archive from anywhere is imported whole or refused with a reason, and leaves no trace then."""
+"""An invalid archive is rejected with a reason and leaves no files."""
 
 import gzip
 import hashlib
@@ -52,7 +52,7 @@ def sums(*members: Member) -> Member:
 
 
 def tar(*members: Member, format: int = tarfile.PAX_FORMAT) -> bytes:  # noqa: A002 - tarfile's name
-    """The archive, before it is compressed."""
+    """Return the uncompressed archive."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=format) as archive:
         for name, content in members:
@@ -64,7 +64,7 @@ def tar(*members: Member, format: int = tarfile.PAX_FORMAT) -> bytes:  # noqa: A
 
 
 def archive_with(*members: Member) -> bytes:
-    """An archive that is sound but for these members."""
+    """Return an otherwise valid archive with additional members."""
     return gzip.compress(tar(header(), config(), *members, sums(config(), *members)))
 
 
@@ -75,10 +75,10 @@ def special(name: str, kind: bytes, link: str = "") -> Member:
 
 
 @pytest.fixture
-def refused(home: Home, tmp_path: Path) -> Callable[..., str]:
-    """Imports an archive that must be rejected, and returns the message."""
+def import_error(home: Home, tmp_path: Path) -> Callable[..., str]:
+    """Import an archive that must be rejected and return the error message."""
 
-    def attempt(data: bytes, **limits: int) -> str:
+    def import_rejected(data: bytes, **limits: int) -> str:
         with pytest.raises(ArchiveError) as caught:
             import_run(home, iter([data]), **limits)
         assert caught.value.remedy
@@ -86,18 +86,18 @@ def refused(home: Home, tmp_path: Path) -> Callable[..., str]:
         assert {path.name for path in tmp_path.iterdir()} == {"var"}
         return caught.value.message
 
-    return attempt
+    return import_rejected
 
 
-def test_the_archives_of_this_file_are_sound(home: Home) -> None:
-    """What the others change one thing about is accepted."""
+def test_a_valid_archive_is_imported(home: Home) -> None:
+    """The archive that the other tests modify is valid."""
     data = archive_with((f"{RUN_ID}/a/b.txt", b"abc"))
     assert import_run(home, iter([data])).run_id == RUN_ID
     assert (home.run(RUN_ID).path / "a/b.txt").read_bytes() == b"abc"
 
 
 def test_archives_of_other_programs(home: Home) -> None:
-    """Folders, GNU's long names and unusual file names are understood."""
+    """Folders, GNU long names and non-ASCII file names are supported."""
     long_name = f"{RUN_ID}/{'deep/' * 30}ü {'x' * 150}.txt"
     members = [config(), (long_name, b"long")]
     folder = special(f"{RUN_ID}/", tarfile.DIRTYPE)
@@ -134,11 +134,11 @@ def test_archives_of_other_programs(home: Home) -> None:
         "",
     ],
 )
-def test_names_outside_of_the_run(refused: Callable[..., str], name: str) -> None:
-    """No member is written anywhere but into the run's own directory."""
+def test_names_outside_of_the_run(import_error: Callable[..., str], name: str) -> None:
+    """No member is written outside of the run directory."""
     info = tarfile.TarInfo(name)
     data = tar(header(), config(), (info, b""), sums(config()), format=tarfile.PAX_FORMAT)
-    assert "is not a file name" in refused(gzip.compress(data))
+    assert "is not a file name" in import_error(gzip.compress(data))
 
 
 @pytest.mark.parametrize(
@@ -156,134 +156,136 @@ def test_names_outside_of_the_run(refused: Callable[..., str], name: str) -> Non
         (b"?", ""),
     ],
 )
-def test_links_and_devices(refused: Callable[..., str], kind: bytes, link: str) -> None:
-    """Nothing but ordinary files is unpacked, and the member is named."""
-    expected = refused(archive_with(special(f"{RUN_ID}/telemetry.jsonl", kind, link)))
-    assert "telemetry.jsonl" in expected
-    assert "not a file" in expected
+def test_links_and_devices(import_error: Callable[..., str], kind: bytes, link: str) -> None:
+    """Only regular files are unpacked; the error names the member."""
+    message = import_error(archive_with(special(f"{RUN_ID}/telemetry.jsonl", kind, link)))
+    assert "telemetry.jsonl" in message
+    assert "not a file" in message
 
 
-def test_a_link_first_and_a_file_behind_it(refused: Callable[..., str], tmp_path: Path) -> None:
-    """The old trick of writing through a link that came before fails at the link."""
+def test_a_file_below_a_link(import_error: Callable[..., str], tmp_path: Path) -> None:
+    """A member cannot be written through a link of the same archive."""
     link = special(f"{RUN_ID}/checkpoints", tarfile.SYMTYPE, str(tmp_path))
-    refused(archive_with(link, (f"{RUN_ID}/checkpoints/escaped", b"x")))
+    import_error(archive_with(link, (f"{RUN_ID}/checkpoints/escaped", b"x")))
 
 
-def test_a_name_twice_or_both_file_and_folder(refused: Callable[..., str]) -> None:
-    """Members that contradict each other are rejected."""
-    twice = (f"{RUN_ID}/a", b"1")
-    assert "twice" in refused(archive_with(twice, twice))
+def test_conflicting_names(import_error: Callable[..., str]) -> None:
+    """Duplicate names, and names of both a file and a folder, are rejected."""
+    duplicate = (f"{RUN_ID}/a", b"1")
+    assert "twice" in import_error(archive_with(duplicate, duplicate))
     for members in (("a", "a/b"), ("a/b", "a")):
         pair = [(f"{RUN_ID}/{name}", b"1") for name in members]
-        assert "file and a folder" in refused(archive_with(*pair))
+        assert "file and a folder" in import_error(archive_with(*pair))
 
 
-def test_more_content_than_the_header_lists(refused: Callable[..., str]) -> None:
-    """The header's figures are binding, so that the check of the disk's room is too."""
+def test_more_content_than_the_header_lists(import_error: Callable[..., str]) -> None:
+    """The sizes in the header are enforced, because the disk space check relies on them."""
     big = (f"{RUN_ID}/big", bytes(5000))
     members = (config(), big)
-    for lie in ({"bytes": 4000}, {"files": 1}):
-        data = gzip.compress(tar(header(**lie), *members, sums(*members)))
-        assert "more than mosaic-run.json lists" in refused(data)
+    for change in ({"bytes": 4000}, {"files": 1}):
+        data = gzip.compress(tar(header(**change), *members, sums(*members)))
+        assert "more than mosaic-run.json lists" in import_error(data)
     data = gzip.compress(tar(header(bytes=10**15), *members, sums(*members)))
-    assert "are allowed" in refused(data)
-    assert "are allowed" in refused(archive_with(big), max_bytes=1000)
+    assert "are allowed" in import_error(data)
+    assert "are allowed" in import_error(archive_with(big), max_bytes=1000)
 
 
-def test_a_bomb_ends_where_the_header_ends(refused: Callable[..., str]) -> None:
-    """A few kilobytes that unpack to terabytes are rejected at the first byte too many."""
+def test_a_decompression_bomb_is_rejected(import_error: Callable[..., str]) -> None:
+    """Unpacking stops at the size in the header."""
     info = tarfile.TarInfo(f"{RUN_ID}/bomb")
     info.size = 1 << 42
     data = tar(header(), config()).rstrip(b"\0")
     data += bytes(-len(data) % 512) + info.tobuf(tarfile.GNU_FORMAT) + bytes(1 << 20)
-    assert "more than mosaic-run.json lists" in refused(gzip.compress(data))
+    assert "more than mosaic-run.json lists" in import_error(gzip.compress(data))
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
-def test_an_endless_extended_header(refused: Callable[..., str], kind: bytes) -> None:
-    """A header that claims to be gigabytes long is not read into memory, nor is a chain of them."""
+def test_an_endless_extended_header(import_error: Callable[..., str], kind: bytes) -> None:
+    """Neither a header of several gigabytes nor a long chain of headers is read into memory."""
     info = tarfile.TarInfo("x")
     info.type, info.size = kind, 4 << 30
     start = tar(header())[:1024]
     block = info.tobuf(tarfile.GNU_FORMAT)
-    assert "extended header" in refused(gzip.compress(start + block + bytes(1 << 20)))
+    assert "extended header" in import_error(gzip.compress(start + block + bytes(1 << 20)))
     info.size = 0
     chain = info.tobuf(tarfile.GNU_FORMAT) * 10_000
-    assert "extended headers" in refused(gzip.compress(start + chain))
+    assert "extended headers" in import_error(gzip.compress(start + chain))
 
 
 @pytest.mark.parametrize(
     "content", [b"x", b"99999999999999 path=x\n", b"-5 path=x\n", b"0 a=b\n", b" "]
 )
-def test_a_broken_extended_header(refused: Callable[..., str], content: bytes) -> None:
-    """Nonsense in it is rejected or without effect, never an endless loop."""
+def test_an_invalid_extended_header(import_error: Callable[..., str], content: bytes) -> None:
+    """It is rejected and does not cause an endless loop."""
     info = tarfile.TarInfo("x")
     info.type, info.size = tarfile.XHDTYPE, len(content)
     data = tar(header())[:1024] + info.tobuf(tarfile.USTAR_FORMAT) + content.ljust(512, b"\0")
-    refused(gzip.compress(data + tar(config())))
+    import_error(gzip.compress(data + tar(config())))
 
 
-def test_too_many_members(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders count too, although nothing is made of them."""
+def test_too_many_members(
+    import_error: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders count as members, too."""
     monkeypatch.setattr(run_import, "MAX_MEMBERS", 50)
     folders = [special(f"{RUN_ID}/{number}", tarfile.DIRTYPE) for number in range(60)]
-    assert "more than 50 members" in refused(archive_with(*folders))
+    assert "more than 50 members" in import_error(archive_with(*folders))
 
 
-def test_cut_off_anywhere(full_run: RunDirectory, tmp_path: Path) -> None:
-    """Of an archive that is not complete nothing is imported, wherever it ends."""
+def test_truncated_at_any_position(full_run: RunDirectory, tmp_path: Path) -> None:
+    """A truncated archive is rejected, wherever it ends."""
     data = b"".join(export_run(full_run))
-    elsewhere = Home(tmp_path / "elsewhere")
+    other_home = Home(tmp_path / "other_home")
     ends = {0, 1, 10, len(data) // 2, len(data) - 9, len(data) - 8, len(data) - 1}
     for end in ends | set(range(1000, len(data), len(data) // 20)):
         with pytest.raises(ArchiveError, match="T362"):
-            import_run(elsewhere, iter([data[:end]]))
-        assert list(elsewhere.runs.iterdir()) == []
+            import_run(other_home, iter([data[:end]]))
+        assert list(other_home.runs.iterdir()) == []
 
 
-def test_truncated_between_members(refused: Callable[..., str]) -> None:
+def test_truncated_between_members(import_error: Callable[..., str]) -> None:
     """A complete gzip file with an incomplete archive is detected."""
-    assert "truncated" in refused(gzip.compress(tar(header(), config())))
-    whole = tar(header(), config(), (f"{RUN_ID}/a", bytes(2000)))
-    assert "truncated" in refused(gzip.compress(whole[:4000]))
+    assert "truncated" in import_error(gzip.compress(tar(header(), config())))
+    complete = tar(header(), config(), (f"{RUN_ID}/a", bytes(2000)))
+    assert "truncated" in import_error(gzip.compress(complete[:4000]))
 
 
 def test_changed_bytes(full_run: RunDirectory, tmp_path: Path) -> None:
-    """Damage on the way is noticed; only a bit that means nothing may be another one."""
+    """A changed bit is detected unless the decompressed content is the same."""
     data = b"".join(export_run(full_run))
-    elsewhere = Home(tmp_path / "elsewhere")
-    chooser = random.Random(1)
+    other_home = Home(tmp_path / "other_home")
+    rng = random.Random(1)
     for _ in range(60):
         damaged = bytearray(data)
-        damaged[chooser.randrange(10, len(data))] ^= 1 << chooser.randrange(8)
+        damaged[rng.randrange(10, len(data))] ^= 1 << rng.randrange(8)
         try:
-            import_run(elsewhere, iter([bytes(damaged)]))
+            import_run(other_home, iter([bytes(damaged)]))
         except ArchiveError:
-            assert list(elsewhere.runs.iterdir()) == []
+            assert list(other_home.runs.iterdir()) == []
         else:
             assert gzip.decompress(damaged) == gzip.decompress(data)
-            delete_run(elsewhere, full_run.run_id)
+            delete_run(other_home, full_run.run_id)
 
 
-def test_other_files_than_listed(refused: Callable[..., str]) -> None:
-    """A file that was exchanged, added or taken out after the export is noticed."""
+def test_files_that_do_not_match_the_checksums(import_error: Callable[..., str]) -> None:
+    """A file that was replaced, added or removed after the export is detected."""
     listed = (f"{RUN_ID}/a", b"listed")
     for members in ([], [(f"{RUN_ID}/a", b"change")], [listed, (f"{RUN_ID}/b", b"")]):
         data = gzip.compress(tar(header(), config(), *members, sums(config(), listed)))
-        assert "mosaic-sums.json" in refused(data)
+        assert "mosaic-sums.json" in import_error(data)
     data = gzip.compress(tar(header(), config(), sums(config()), listed))
-    assert "which must be last" in refused(data)
+    assert "which must be last" in import_error(data)
 
 
 @pytest.mark.parametrize(
     "data",
     [
         b"",
-        b"hello, this is no archive",
+        b"hello, this is not an archive",
         b"\x1f\x8b",
-        b"\x1f\x8b\x08\0\0\0\0\0\0\3rubbish",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\3garbage",
         gzip.compress(b""),
-        gzip.compress(b"no tar in here" * 100),
+        gzip.compress(b"not a tar file" * 100),
         gzip.compress(bytes(10_240)),
         gzip.compress(tar(config())),
         gzip.compress(tar(("mosaic-run.json", b"{"))),
@@ -302,57 +304,61 @@ def test_other_files_than_listed(refused: Callable[..., str]) -> None:
         gzip.compress(tar(header(record={"run_id": "x"}))),
         zlib.compress(tar(header())),
         tar(header(), config(), sums(config())),
-        archive_with() + b"trailing rubbish",
-        gzip.compress(tar(header(), config(), sums(config())) + b"behind the end"),
+        archive_with() + b"trailing garbage",
+        gzip.compress(tar(header(), config(), sums(config())) + b"after the end"),
     ],
-    ids=lambda data: f"{len(data)} bytes",  # the same in every process: gzip writes the time
+    ids=lambda data: (
+        f"{len(data)} bytes"
+    ),  # gzip writes the time, so the content differs between processes
 )
-def test_garbage(refused: Callable[..., str], data: bytes) -> None:
-    """Any garbage is rejected with a message."""
-    assert refused(data)
+def test_garbage(import_error: Callable[..., str], data: bytes) -> None:
+    """Invalid data is rejected with a message."""
+    assert import_error(data)
 
 
-def test_the_record_of_another_run(refused: Callable[..., str]) -> None:
-    """Name and state of one run are not given to another."""
+def test_the_record_of_another_run(import_error: Callable[..., str]) -> None:
+    """A record with another run id is rejected."""
     record = {"run_id": new_ulid(), "worker": "w", "mode": "train", "env_id": "e", "seed": 1}
     record |= {"state": "succeeded", "created_at": 1.0}
-    assert "another run" in refused(gzip.compress(tar(header(record=record))))
+    assert "another run" in import_error(gzip.compress(tar(header(record=record))))
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"{}", b'{"worker": "w", "api_key": "x"}', b" " * (2 << 20)]
 )
-def test_an_invalid_configuration(refused: Callable[..., str], content: bytes) -> None:
-    """A run whose configuration no daemon would accept is not imported."""
+def test_an_invalid_configuration(import_error: Callable[..., str], content: bytes) -> None:
+    """A run with an invalid configuration is not imported."""
     data = gzip.compress(tar(header(bytes=5 << 20), config(content), sums(config(content))))
-    assert "config.json" in refused(data)
-    assert "config.json" in refused(gzip.compress(tar(header(), sums())))
+    assert "config.json" in import_error(data)
+    assert "config.json" in import_error(gzip.compress(tar(header(), sums())))
 
 
 @pytest.mark.parametrize("name", ["started.json", "exit.json"])
-def test_a_broken_record_of_a_process(refused: Callable[..., str], name: str) -> None:
-    """A record that recovery would stumble over is rejected."""
-    assert "record of its process" in refused(archive_with((f"{RUN_ID}/{name}", b'{"pid": "x"}')))
+def test_an_invalid_process_record(import_error: Callable[..., str], name: str) -> None:
+    """A record that recovery cannot decode is rejected."""
+    assert "record of its process" in import_error(
+        archive_with((f"{RUN_ID}/{name}", b'{"pid": "x"}'))
+    )
 
 
 def test_the_store_of_an_archive_is_not_used(home: Home) -> None:
-    """Whatever is in it: the store and the rejects are built from the spool."""
+    """The store and the rejects are rebuilt from the spool."""
     members = [(f"{RUN_ID}/{name}", b"x" * 5000) for name in ("telemetry.db", "rejects.jsonl")]
     run = home.run(import_run(home, iter([archive_with(*members)])).run_id)
     assert not run.store.exists()
     assert not run.rejects.exists()
 
 
-def test_the_mark_of_an_import_is_not_taken_from_the_archive(home: Home) -> None:
-    """An archive cannot pretend that it was never imported, or describe the import."""
+def test_imported_json_of_an_archive_is_ignored(home: Home) -> None:
+    """The import writes its own `imported.json`."""
     run = home.run(
         import_run(home, iter([archive_with((f"{RUN_ID}/imported.json", b"{}"))])).run_id
     )
     assert json.loads(run.imported.read_bytes())["exported_by"] == "0.1.0"
 
 
-def test_what_belongs_to_processes_is_not_unpacked(home: Home) -> None:
-    """A lock, frames or a secrets file in an archive never reach the run's directory."""
+def test_process_files_are_not_unpacked(home: Home) -> None:
+    """Locks, frames and secret files of an archive are skipped."""
     names = ("control", "frames", "supervisor.lock", "telemetry.db-wal", "sub/.env")
     members = [(f"{RUN_ID}/{name}", b"x") for name in names]
     import_run(home, iter([archive_with(*members)]))
@@ -360,8 +366,8 @@ def test_what_belongs_to_processes_is_not_unpacked(home: Home) -> None:
     assert left == {"config.json", "exit.json", "imported.json"}
 
 
-def test_odd_times_do_not_fail(home: Home) -> None:
-    """A file from the far future is imported with a time of its own."""
+def test_out_of_range_times_are_imported(home: Home) -> None:
+    """A file with a modification time in the far future is imported."""
     info = tarfile.TarInfo(f"{RUN_ID}/a")
     info.mtime = 1 << 60
     members: list[Member] = [config(), (info, b"")]
@@ -372,13 +378,13 @@ def test_odd_times_do_not_fail(home: Home) -> None:
 
 
 def test_every_error_has_a_remedy(home: Home) -> None:
-    """A random mixture of bytes raises nothing but errors that a person can read."""
-    chooser = random.Random(2)
-    sound = tar(header(), config(), sums(config()))
+    """Random bytes raise only `UserError`."""
+    rng = random.Random(2)
+    valid = tar(header(), config(), sums(config()))
     for _ in range(200):
-        data = bytearray(sound)
-        for _ in range(chooser.randrange(1, 6)):
-            data[chooser.randrange(len(data))] = chooser.randrange(256)
+        data = bytearray(valid)
+        for _ in range(rng.randrange(1, 6)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
         with suppress(UserError):
             import_run(home, iter([gzip.compress(bytes(data), 1)]))
             delete_run(home, RUN_ID)
@@ -401,9 +407,11 @@ def test_every_error_has_a_remedy(home: Home) -> None:
         {"ended_at": 1e300},
     ],
 )
-def test_an_invalid_record(refused: Callable[..., str], change: dict[str, Any]) -> None:
-    """It is rejected before anything of the run is in its place."""
+def test_an_invalid_record(import_error: Callable[..., str], change: dict[str, Any]) -> None:
+    """It is rejected before any file of the run is written."""
     record: dict[str, Any] = {"run_id": RUN_ID, "worker": "echo_worker", "mode": "train"}
     record |= {"env_id": "CartPole-v1", "seed": 7, "state": "succeeded", "created_at": 1.7e9}
     members = config(), sums(config())
-    assert "ecord" in refused(gzip.compress(tar(header(record={**record, **change}), *members)))
+    assert "ecord" in import_error(
+        gzip.compress(tar(header(record={**record, **change}), *members))
+    )

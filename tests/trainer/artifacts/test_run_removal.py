@@ -1,4 +1,4 @@
-"""Deleting a run removes all of it and nothing else, however it was cut off before."""
+"""Deleting a run removes all of its files and no others, also after an interruption."""
 
 import json
 import os
@@ -22,9 +22,11 @@ def config_copy(home: Home, run: RunDirectory) -> Path:
     return path
 
 
-def test_delete_frees_what_the_run_took(home: Home, run: RunDirectory, config_copy: Path) -> None:
-    """Directory and copy of the configuration are gone, and other runs are not."""
-    put(run, "checkpoints/deep/er/a.pt", b"x" * 1_000_000)
+def test_delete_frees_the_disk_space_of_a_run(
+    home: Home, run: RunDirectory, config_copy: Path
+) -> None:
+    """The directory and the copy of the configuration are deleted; other runs are not."""
+    put(run, "checkpoints/nested/deeper/a.pt", b"x" * 1_000_000)
     other = home.run(new_ulid()).path
     other.mkdir()
     assert delete_run(home, run.run_id) >= 1_000_000
@@ -34,33 +36,33 @@ def test_delete_frees_what_the_run_took(home: Home, run: RunDirectory, config_co
 
 
 def test_links_are_removed_and_not_followed(home: Home, run: RunDirectory, tmp_path: Path) -> None:
-    """What a link leads to stays."""
+    """The target of a link is not deleted."""
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "precious").write_text("x")
+    (outside / "target").write_text("x")
     (run.path / "folder").symlink_to(outside)
-    (run.path / "file").symlink_to(outside / "precious")
+    (run.path / "file").symlink_to(outside / "target")
     os.mkfifo(run.path / "control")
     delete_run(home, run.run_id)
     assert not run.path.exists()
-    assert (outside / "precious").read_text() == "x"
+    assert (outside / "target").read_text() == "x"
     run.path.symlink_to(outside)
     delete_run(home, run.run_id)
-    assert (outside / "precious").read_text() == "x"
+    assert (outside / "target").read_text() == "x"
     assert not run.path.is_symlink()
 
 
-def test_folders_that_a_worker_closed(home: Home, run: RunDirectory) -> None:
-    """Permissions that a worker took from itself do not keep its run."""
-    put(run, "closed/inner/a.txt")
-    for folder in ("closed/inner", "closed"):
-        (run.path / folder).chmod(stat.S_IRUSR if folder == "closed" else 0)
+def test_folders_without_permissions_are_deleted(home: Home, run: RunDirectory) -> None:
+    """Folders whose permissions a worker removed are deleted."""
+    put(run, "locked/inner/a.txt")
+    for folder in ("locked/inner", "locked"):
+        (run.path / folder).chmod(stat.S_IRUSR if folder == "locked" else 0)
     delete_run(home, run.run_id)
     assert not run.path.exists()
 
 
-def test_a_tree_deeper_than_any_path(home: Home, run: RunDirectory) -> None:
-    """A worker that nests folders beyond what a path can name cannot make its run immortal."""
+def test_a_tree_deeper_than_the_path_limit(home: Home, run: RunDirectory) -> None:
+    """Folders nested beyond the maximum path length are deleted."""
     folder = os.open(run.path, os.O_RDONLY)
     for depth in range(1200):
         os.mkdir("deep", dir_fd=folder)
@@ -74,20 +76,20 @@ def test_a_tree_deeper_than_any_path(home: Home, run: RunDirectory) -> None:
     assert list(home.runs.iterdir()) == []
 
 
-def test_a_deletion_that_was_cut_off_is_finished(
+def test_an_interrupted_deletion_is_completed(
     home: Home, run: RunDirectory, config_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a kill in the middle the run does not exist, and the next start removes the rest."""
+    """After an interruption the run does not exist, and the next start deletes the rest."""
     put(run, "checkpoints/a.pt")
     put(run, "videos/a.mp4")
     real_unlink = Path.unlink
 
-    def killed(self: Path, missing_ok: bool = False) -> None:
+    def interrupt(self: Path, missing_ok: bool = False) -> None:
         if self.name == "a.mp4":
             raise KeyboardInterrupt
         real_unlink(self, missing_ok=missing_ok)
 
-    monkeypatch.setattr(Path, "unlink", killed)
+    monkeypatch.setattr(Path, "unlink", interrupt)
     with pytest.raises(KeyboardInterrupt):
         delete_run(home, run.run_id)
     monkeypatch.undo()
@@ -98,8 +100,8 @@ def test_a_deletion_that_was_cut_off_is_finished(
     assert not config_copy.exists()
 
 
-def test_the_next_deletion_finishes_too(home: Home, run: RunDirectory) -> None:
-    """The rest of an earlier run of the same id is not an obstacle."""
+def test_the_next_deletion_completes_an_interrupted_one(home: Home, run: RunDirectory) -> None:
+    """Leftover files of the same run are deleted, too."""
     rest = home.runs / f".deleting-{run.run_id}"
     (rest / "checkpoints").mkdir(parents=True)
     delete_run(home, run.run_id)
@@ -107,26 +109,26 @@ def test_the_next_deletion_finishes_too(home: Home, run: RunDirectory) -> None:
 
 
 def test_leftovers_of_imports_and_exports(home: Home, run: RunDirectory) -> None:
-    """Only folders that say so are removed, and a home without runs has none."""
+    """Only folders with the prefix of an import or export are deleted."""
     for name in (".importing-abc", ".exporting-xyz"):
         (home.runs / name / "inner").mkdir(parents=True)
         (home.runs / name / "inner" / "a").write_text("x")
-    (home.runs / "notes.txt").write_text("mine")
+    (home.runs / "notes.txt").write_text("x")
     clean_leftovers(home)
     assert {path.name for path in home.runs.iterdir()} == {run.run_id, "notes.txt"}
     assert json.loads(run.config.read_text())
-    assert clean_leftovers(Home(home.path / "nowhere")) == 0
+    assert clean_leftovers(Home(home.path / "missing")) == 0
 
 
 def test_a_failed_deletion_is_reported(
     home: Home, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that refuses is an error for people, and the rest is tried again at the next start."""
+    """The error is readable, and the next start retries the deletion."""
 
-    def refuse(_: Path) -> int:
+    def fail(_: Path) -> int:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("mosaic.trainer.artifacts.run_removal.remove_folder", refuse)
+    monkeypatch.setattr("mosaic.trainer.artifacts.run_removal.remove_folder", fail)
     with pytest.raises(UserError, match="T367"):
         delete_run(home, run.run_id)
     assert clean_leftovers(home) == 0
@@ -136,7 +138,7 @@ def test_a_failed_deletion_is_reported(
 
 @pytest.mark.parametrize("run_id", ["..", "", "../runs", "x/y", ".deleting-x"])
 def test_only_runs_can_be_deleted(home: Home, run: RunDirectory, run_id: str) -> None:
-    """An id that is none never becomes a path."""
+    """An invalid run id is never used as a path."""
     with pytest.raises(UserError, match="is not a run id"):
         delete_run(home, run_id)
     assert run.path.exists()

@@ -13,7 +13,7 @@ from mosaic.contract.runs import RunRecord
 from mosaic.trainer.registry.run_registry import RunRegistry
 
 NOW = 1_760_000_000.0
-"""When tests begin."""
+"""Initial time of the test clock."""
 
 AddRun = Callable[..., RunRecord]
 
@@ -35,7 +35,7 @@ def config(**fields: Any) -> TrainRunConfig:
 
 
 def finish(registry: RunRegistry, run_id: str, end: RunState, **more: Any) -> RunRecord:
-    """Through the states that a run usually goes."""
+    """Transition a queued run through the usual states to `end`."""
     registry.transition(run_id, {RunState.QUEUED}, RunState.PREPARING, "next")
     registry.transition(run_id, {RunState.PREPARING}, RunState.RUNNING, "started")
     return registry.transition(run_id, {RunState.RUNNING}, end, "it ended", **more)
@@ -59,7 +59,7 @@ def registry(path: Path, clock: Clock) -> Iterator[RunRegistry]:
 
 @pytest.fixture
 def add_run(registry: RunRegistry) -> AddRun:
-    """A new queued run; arguments are fields of its configuration."""
+    """Add a queued run; keyword arguments are configuration fields."""
 
     def add(**fields: Any) -> RunRecord:
         return registry.add(new_ulid(), config(**fields))

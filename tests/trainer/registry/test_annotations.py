@@ -1,4 +1,4 @@
-"""What a person may write on a run."""
+"""Annotations of a run: name, note, tags and archived flag."""
 
 import contextlib
 
@@ -13,8 +13,8 @@ from tests.trainer.registry.conftest import AddRun
 
 
 def test_name_note_tags_and_archive(registry: RunRegistry, add_run: AddRun) -> None:
-    """Each can be set alone; what is not given stays."""
-    run_id = add_run(run_name="asked for").run_id
+    """Each can be set separately; omitted fields are unchanged."""
+    run_id = add_run(run_name="initial name").run_id
     registry.annotate(run_id, note="first\n\tsecond")
     registry.annotate(run_id, add_tags=["b", "a", " a "])
     registry.annotate(run_id, name="  better name ")
@@ -25,14 +25,14 @@ def test_name_note_tags_and_archive(registry: RunRegistry, add_run: AddRun) -> N
         "better name",
         True,
     )
-    run = registry.annotate(run_id, remove_tags=["a", "never there"], name="", archived=False)
+    run = registry.annotate(run_id, remove_tags=["a", "not a tag"], name="", archived=False)
     assert (run.tags, run.name, run.archived, run.note) == (("b",), "", False, "first\n\tsecond")
     assert registry.annotate(run_id, note="").note == ""
     assert registry.get(run_id).tags == ("b",)
 
 
-def test_a_tag_both_removed_and_added_is_there(registry: RunRegistry, add_run: AddRun) -> None:
-    """So that replacing all tags never loses one."""
+def test_a_tag_both_removed_and_added_is_set(registry: RunRegistry, add_run: AddRun) -> None:
+    """Additions are applied after removals."""
     run_id = add_run().run_id
     registry.annotate(run_id, add_tags=["a", "b"])
     run = registry.annotate(run_id, remove_tags=["a", "b"], add_tags=["b", "c"])
@@ -40,7 +40,7 @@ def test_a_tag_both_removed_and_added_is_there(registry: RunRegistry, add_run: A
 
 
 def test_only_a_change_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
-    """The same again adds no event."""
+    """Setting the same values again adds no event."""
     run_id = add_run().run_id
     seq = registry.last_event_seq()
     registry.annotate(run_id, add_tags=["a"])
@@ -70,13 +70,13 @@ def test_only_a_change_adds_an_event(registry: RunRegistry, add_run: AddRun) -> 
 def test_invalid_fields_are_rejected(
     registry: RunRegistry, add_run: AddRun, field: str, value: object
 ) -> None:
-    """The field is named, the remedy says what is allowed, and nothing of the call is done."""
+    """The error names the field and has a remedy; no field of the call is changed."""
     run_id = add_run().run_id
     before = (registry.get(run_id), registry.last_event_seq())
-    with pytest.raises(InvalidFieldError, match=f"`{field}`") as refused:
+    with pytest.raises(InvalidFieldError, match=f"`{field}`") as rejected:
         registry.annotate(run_id, **{"archived": True, field: value})  # type: ignore[arg-type]
-    assert refused.value.remedy
-    assert str(refused.value).isprintable()
+    assert rejected.value.remedy
+    assert str(rejected.value).isprintable()
     assert (registry.get(run_id), registry.last_event_seq()) == before
 
 
@@ -93,9 +93,9 @@ def test_the_limits_themselves_are_allowed(registry: RunRegistry, add_run: AddRu
 
 
 def test_an_unknown_run(registry: RunRegistry) -> None:
-    """It is named."""
-    with pytest.raises(UnknownRunError, match="nothing"):
-        registry.annotate("nothing", note="")
+    """The error names the run."""
+    with pytest.raises(UnknownRunError, match="missing"):
+        registry.annotate("missing", note="")
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -103,7 +103,7 @@ def test_an_unknown_run(registry: RunRegistry) -> None:
 def test_any_text_is_stored_exactly_or_rejected(
     registry: RunRegistry, add_run: AddRun, text: str
 ) -> None:
-    """Whatever unicode holds, half characters included."""
+    """Any Unicode text, including lone surrogates."""
     run_id = add_run().run_id
     with contextlib.suppress(InvalidFieldError):
         assert registry.annotate(run_id, note=text).note == text

@@ -1,4 +1,4 @@
-"""The numbered log of what happened to runs."""
+"""The numbered event log of runs."""
 
 import threading
 from pathlib import Path
@@ -24,11 +24,11 @@ from tests.trainer.registry.conftest import NOW, AddRun, Clock, config, finish
 
 
 def test_events_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
-    """Every change in order, numbered from 1, each with the run as it is now."""
+    """Every change in order, numbered from 1, each with the current run."""
     run_id = add_run().run_id
     registry.set_manifest(run_id, ArtifactManifest(tensorboard_dir="runs/a"))
     registry.set_warnings(run_id, ["slow"])
-    registry.annotate(run_id, note="hm")
+    registry.annotate(run_id, note="a note")
     clock.now += 1
     finish(registry, run_id, RunState.FAILED, exit_code=3, output_tail=["it", "broke"])
     events = registry.events_after(0)
@@ -65,15 +65,15 @@ def test_batches_continue_after_the_last_one(registry: RunRegistry, add_run: Add
     assert cursor == registry.last_event_seq() == 7
 
 
-def test_only_some_runs(registry: RunRegistry, add_run: AddRun) -> None:
-    """Watching two runs returns no events of a third."""
+def test_events_of_selected_runs(registry: RunRegistry, add_run: AddRun) -> None:
+    """Events of other runs are not returned."""
     one, _, three = (add_run().run_id for _ in range(3))
     events = registry.events_after(0, run_ids=[one, three, new_ulid()])
     assert [(event.seq, event.run_id) for event in events] == [(1, one), (3, three)]
 
 
 def test_a_deleted_run(registry: RunRegistry, add_run: AddRun) -> None:
-    """Its events stay, without the run."""
+    """Its events remain, without the run."""
     run_id = add_run().run_id
     registry.set_manifest(run_id, ArtifactManifest(tensorboard_dir="runs/a"))
     finish(registry, run_id, RunState.FAILED, output_tail=["secret"])
@@ -87,7 +87,7 @@ def test_a_deleted_run(registry: RunRegistry, add_run: AddRun) -> None:
 def test_artifacts_have_one_event_for_any_number_of_changes(
     registry: RunRegistry, add_run: AddRun
 ) -> None:
-    """Who was away gets the newest manifest at its number, not every one there was."""
+    """Only the newest manifest of a run has an event, with the newest number."""
     run_id, other = add_run().run_id, add_run().run_id
     registry.set_manifest(other, ArtifactManifest(tensorboard_dir="runs/other"))
     for n in range(5):
@@ -100,7 +100,7 @@ def test_artifacts_have_one_event_for_any_number_of_changes(
 
 
 def test_numbers_continue_after_a_restart(path: Path) -> None:
-    """No number is used twice, also when the newest run was deleted in between."""
+    """No number is used twice, even if the newest run was deleted in between."""
     with RunRegistry(path) as registry:
         run_id = registry.add(new_ulid(), config()).run_id
         registry.delete(run_id)
@@ -113,7 +113,7 @@ def test_numbers_continue_after_a_restart(path: Path) -> None:
 
 
 def test_forgotten_events(path: Path, clock: Clock) -> None:
-    """The newest are stored; a cursor before them gets a notice first, and continues from there."""
+    """The newest events are stored; an older cursor gets `EventsForgotten` first."""
     with RunRegistry(path, clock=clock, kept_events=10) as registry:
         for _ in range(25):
             registry.add(new_ulid(), config())
@@ -129,8 +129,8 @@ def test_forgotten_events(path: Path, clock: Clock) -> None:
         assert stored[0] == len(events) - 1
 
 
-def test_nothing_is_forgotten_before_it_must(path: Path) -> None:
-    """A registry within its bounds never says that something is missing."""
+def test_no_event_is_forgotten_below_the_limit(path: Path) -> None:
+    """A registry with fewer events than its limit returns all of them."""
     with RunRegistry(path, kept_events=1_000) as registry:
         for _ in range(20):
             registry.add(new_ulid(), config())
@@ -138,7 +138,7 @@ def test_nothing_is_forgotten_before_it_must(path: Path) -> None:
 
 
 def test_a_cursor_of_another_registry(registry: RunRegistry, add_run: AddRun) -> None:
-    """It has to restart instead of waiting forever."""
+    """The follower restarts instead of waiting forever."""
     add_run()
     (event,) = registry.events_after(5_000)
     assert (event.seq, event.what) == (1, EventsForgotten())
@@ -146,10 +146,12 @@ def test_a_cursor_of_another_registry(registry: RunRegistry, add_run: AddRun) ->
     assert registry.events_after(-1) == registry.events_after(0)
 
 
-def test_waiters_are_woken_after_the_commit(path: Path) -> None:
-    """Once per change, which can be read by then."""
-    woken: list[int] = []
-    with RunRegistry(path, on_change=lambda: woken.append(registry.last_event_seq())) as registry:
+def test_on_change_is_called_after_the_commit(path: Path) -> None:
+    """Once per change, which can be read in the callback."""
+    seen_seqs: list[int] = []
+    with RunRegistry(
+        path, on_change=lambda: seen_seqs.append(registry.last_event_seq())
+    ) as registry:
         run_id = registry.add(new_ulid(), config()).run_id
         registry.add(new_ulid(), config(), request_id="a")
         registry.add(new_ulid(), config(), request_id="a")
@@ -158,14 +160,16 @@ def test_waiters_are_woken_after_the_commit(path: Path) -> None:
         with pytest.raises(StateConflictError):
             registry.transition(run_id, (), RunState.CANCELLED, "")
         registry.transition(run_id, {RunState.QUEUED}, RunState.CANCELLED, "")
-    assert woken == [1, 2, 3]
+    assert seen_seqs == [1, 2, 3]
 
 
-def test_a_follower_misses_nothing_while_many_write(registry: RunRegistry) -> None:
+def test_a_follower_misses_no_event_during_concurrent_writes(registry: RunRegistry) -> None:
     """Eight threads add runs; a reader with a cursor sees every event once, in order."""
-    writers, each = 8, 15
+    writers, runs_per_writer = 8, 15
     threads = [
-        threading.Thread(target=lambda: [registry.add(new_ulid(), config()) for _ in range(each)])
+        threading.Thread(
+            target=lambda: [registry.add(new_ulid(), config()) for _ in range(runs_per_writer)]
+        )
         for _ in range(writers)
     ]
     for thread in threads:
@@ -175,4 +179,4 @@ def test_a_follower_misses_nothing_while_many_write(registry: RunRegistry) -> No
         seen += [event.seq for event in registry.events_after(seen[-1] if seen else 0)]
     for thread in threads:
         thread.join()
-    assert seen == list(range(1, writers * each + 1))
+    assert seen == list(range(1, writers * runs_per_writer + 1))

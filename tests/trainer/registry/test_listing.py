@@ -1,4 +1,4 @@
-"""Lists of runs: order, filters, search, pages."""
+"""Listing runs: order, filters, text search and pages."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from mosaic.trainer.registry.run_registry import RunRegistry
 from tests.trainer.registry.conftest import AddRun, Clock, finish
 
 
-def found(registry: RunRegistry, **query: Any) -> list[str]:
+def list_ids(registry: RunRegistry, **query: Any) -> list[str]:
     page = registry.list(RunQuery(**query))
     assert page.total == len(page.runs)
     return [run.run_id for run in page.runs]
 
 
-def walk(registry: RunRegistry, size: int, **query: Any) -> list[str]:
-    """Every page to the end."""
+def list_all_pages(registry: RunRegistry, size: int, **query: Any) -> list[str]:
+    """Return the run ids of all pages."""
     seen: list[str] = []
     token = ""
     while True:
@@ -34,40 +34,40 @@ def walk(registry: RunRegistry, size: int, **query: Any) -> list[str]:
 
 
 def test_an_empty_registry(registry: RunRegistry) -> None:
-    """An empty page, not an error."""
+    """The page is empty; no error is raised."""
     page = registry.list(RunQuery())
     assert (page.runs, page.next_page_token, page.total, page.last_event_seq) == ((), "", 0, 0)
 
 
 def test_the_last_added_comes_first(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
-    """Also when the clock was set back in between."""
+    """Also if the clock was set back in between."""
     first = add_run().run_id
     clock.now -= 3_600
     second = add_run().run_id
-    assert found(registry) == [second, first]
+    assert list_ids(registry) == [second, first]
 
 
 def test_filters(registry: RunRegistry, add_run: AddRun) -> None:
-    """Each alone, and together they narrow."""
+    """Single filters, and combinations of filters."""
     parent = add_run(worker="other_worker", algo="dqn", env_id="Taxi-v4").run_id
     child = add_run(env_id="Taxi-v4", parent_run=parent).run_id
     archived = add_run(algo="dqn").run_id
     registry.annotate(archived, archived=True)
     registry.annotate(child, add_tags=["mine"])
     finish(registry, child, RunState.SUCCEEDED)
-    assert found(registry) == [child, parent]
-    assert found(registry, include_archived=True) == [archived, child, parent]
-    assert found(registry, states=(RunState.SUCCEEDED,)) == [child]
-    assert found(registry, states=(RunState.SUCCEEDED, RunState.QUEUED)) == [child, parent]
-    assert found(registry, states=(RunState.LOST,)) == []
-    assert found(registry, worker="echo_worker") == [child]
-    assert found(registry, algo="dqn") == [parent]
-    assert found(registry, algo="dqn", include_archived=True) == [archived, parent]
-    assert found(registry, env_id="Taxi-v4", algo="echo") == [child]
-    assert found(registry, env_id="Taxi") == []
-    assert found(registry, tag="mine") == [child]
-    assert found(registry, tag="mi") == []
-    assert found(registry, parent_run=parent) == [child]
+    assert list_ids(registry) == [child, parent]
+    assert list_ids(registry, include_archived=True) == [archived, child, parent]
+    assert list_ids(registry, states=(RunState.SUCCEEDED,)) == [child]
+    assert list_ids(registry, states=(RunState.SUCCEEDED, RunState.QUEUED)) == [child, parent]
+    assert list_ids(registry, states=(RunState.LOST,)) == []
+    assert list_ids(registry, worker="echo_worker") == [child]
+    assert list_ids(registry, algo="dqn") == [parent]
+    assert list_ids(registry, algo="dqn", include_archived=True) == [archived, parent]
+    assert list_ids(registry, env_id="Taxi-v4", algo="echo") == [child]
+    assert list_ids(registry, env_id="Taxi") == []
+    assert list_ids(registry, tag="mine") == [child]
+    assert list_ids(registry, tag="mi") == []
+    assert list_ids(registry, parent_run=parent) == [child]
     assert registry.list(RunQuery(tag="mine")).runs[0].tags == ("mine",)
 
 
@@ -82,57 +82,57 @@ def test_text_search_covers_all_fields(registry: RunRegistry, add_run: AddRun, t
     ).run_id
     registry.annotate(run_id, note="this looks good", add_tags=["keep-me"])
     add_run()
-    assert found(registry, text=text) == [run_id]
+    assert list_ids(registry, text=text) == [run_id]
 
 
 def test_text_in_ids_and_in_other_scripts(registry: RunRegistry, add_run: AddRun) -> None:
-    """Part of an id finds its run; case folds in every script."""
+    """A part of an id matches; case is ignored in every script."""
     run_id = add_run(run_name="ПОПЫТКА Straße").run_id
     add_run()
-    assert found(registry, text=run_id[-10:].lower()) == [run_id]
-    assert found(registry, text="попытка") == [run_id]
-    assert found(registry, text="STRASSE") == [run_id]
+    assert list_ids(registry, text=run_id[-10:].lower()) == [run_id]
+    assert list_ids(registry, text="попытка") == [run_id]
+    assert list_ids(registry, text="STRASSE") == [run_id]
 
 
 def test_text_has_no_wildcards(registry: RunRegistry, add_run: AddRun) -> None:
-    """`%`, `_` and quotes are what they are."""
+    """`%`, `_` and quotes match literally."""
     percent = add_run(run_name="50% done").run_id
     quote = add_run(run_name='it\'s_a "name"\\').run_id
     add_run(run_name="plain")
-    assert found(registry, text="%") == [percent]
-    assert found(registry, text="0_d") == []
-    assert found(registry, text="'s_a \"n") == [quote]
-    assert found(registry, text="\\") == [quote]
-    assert found(registry, text="\ud800") == []
+    assert list_ids(registry, text="%") == [percent]
+    assert list_ids(registry, text="0_d") == []
+    assert list_ids(registry, text="'s_a \"n") == [quote]
+    assert list_ids(registry, text="\\") == [quote]
+    assert list_ids(registry, text="\ud800") == []
 
 
-def test_text_follows_what_a_person_changes(registry: RunRegistry, add_run: AddRun) -> None:
+def test_text_search_uses_current_annotations(registry: RunRegistry, add_run: AddRun) -> None:
     """The old name, note and tags are no longer found."""
     run_id = add_run(run_name="before").run_id
     registry.annotate(run_id, name="after", note="a note", add_tags=["a-tag"])
-    assert found(registry, text="before") == []
-    assert found(registry, text="after") == [run_id]
+    assert list_ids(registry, text="before") == []
+    assert list_ids(registry, text="after") == [run_id]
     registry.annotate(run_id, note="", remove_tags=["a-tag"])
-    assert found(registry, text="a note") == []
-    assert found(registry, text="a-tag") == []
+    assert list_ids(registry, text="a note") == []
+    assert list_ids(registry, text="a-tag") == []
 
 
-def test_pages_in_order_and_whole(registry: RunRegistry, add_run: AddRun) -> None:
-    """Pages of any size give every run once; an exact fit has no empty last page."""
+def test_pages_are_ordered_and_complete(registry: RunRegistry, add_run: AddRun) -> None:
+    """Pages of any size contain every run once; there is no empty last page."""
     added = [add_run().run_id for _ in range(12)][::-1]
     for size in (1, 4, 5, 12, 13):
-        assert walk(registry, size) == added
+        assert list_all_pages(registry, size) == added
     page = registry.list(RunQuery(page_size=4))
     assert page.total == 12
     assert registry.list(RunQuery(page_size=12)).next_page_token == ""
 
 
-def test_pages_while_runs_come_and_go(registry: RunRegistry, add_run: AddRun) -> None:
-    """What was there all the time is seen once, whatever is added, deleted or annotated."""
+def test_pages_while_runs_are_added_and_deleted(registry: RunRegistry, add_run: AddRun) -> None:
+    """Runs that exist throughout are listed once, whatever is added, deleted or annotated."""
     added = [add_run().run_id for _ in range(10)][::-1]
     first = registry.list(RunQuery(page_size=4))
     add_run()
-    registry.delete(added[3])  # the one at the end of the page
+    registry.delete(added[3])  # the last run of the page
     registry.delete(added[6])
     registry.annotate(added[0], note="changed")
     rest = registry.list(RunQuery(page_size=100, page_token=first.next_page_token))
@@ -141,10 +141,8 @@ def test_pages_while_runs_come_and_go(registry: RunRegistry, add_run: AddRun) ->
     assert rest.total == 9
 
 
-def test_the_key_of_a_deleted_run_is_not_given_again(
-    registry: RunRegistry, add_run: AddRun
-) -> None:
-    """A page token that points at it never hides a newer run among older ones."""
+def test_the_key_of_a_deleted_run_is_not_reused(registry: RunRegistry, add_run: AddRun) -> None:
+    """A later page never contains a run that was added after the first page."""
     add_run()
     add_run()
     newest = add_run().run_id
@@ -153,11 +151,11 @@ def test_the_key_of_a_deleted_run_is_not_given_again(
     newer = add_run().run_id
     rest = registry.list(RunQuery(page_token=token))
     assert newer not in [run.run_id for run in rest.runs]
-    assert found(registry)[0] == newer
+    assert list_ids(registry)[0] == newer
 
 
 def test_page_sizes(registry: RunRegistry, add_run: AddRun) -> None:
-    """0 is 50, and no page has more than 1,000."""
+    """The default is 50 and the maximum is 1,000."""
     for _ in range(51):
         add_run()
     assert len(registry.list(RunQuery()).runs) == 50
@@ -180,7 +178,7 @@ def test_page_sizes(registry: RunRegistry, add_run: AddRun) -> None:
 
 
 def test_a_token_belongs_to_its_list(registry: RunRegistry, add_run: AddRun) -> None:
-    """With other filters it is rejected; another page size is fine."""
+    """A token is rejected with other filters, but accepted with another page size."""
     for _ in range(4):
         add_run()
     token = registry.list(RunQuery(page_size=1, algo="echo")).next_page_token
@@ -191,8 +189,8 @@ def test_a_token_belongs_to_its_list(registry: RunRegistry, add_run: AddRun) -> 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(token=st.text(st.characters(), min_size=1) | st.text("AZaz09-_=", min_size=20, max_size=20))
-def test_garbage_tokens(registry: RunRegistry, token: str) -> None:
-    """Whatever is sent as a token, the answer is the same clear error."""
+def test_invalid_tokens(registry: RunRegistry, token: str) -> None:
+    """Any invalid token raises `PageTokenError`."""
     with pytest.raises(PageTokenError):
         registry.list(RunQuery(page_token=token))
 
@@ -207,13 +205,13 @@ def test_garbage_tokens(registry: RunRegistry, token: str) -> None:
 def test_hostile_filters(
     registry: RunRegistry, text: str, tag: str, worker: str, parent: str
 ) -> None:
-    """No text is SQL, and none is an error."""
+    """No text is interpreted as SQL or raises an error."""
     page = registry.list(RunQuery(text=text, tag=tag, worker=worker, parent_run=parent))
     assert page.total == 0
 
 
-def test_watching_on_from_a_page_misses_nothing(registry: RunRegistry, add_run: AddRun) -> None:
-    """The page's event number is that of the state it shows."""
+def test_watching_from_a_page_misses_no_event(registry: RunRegistry, add_run: AddRun) -> None:
+    """The event number of a page matches the state of its runs."""
     add_run()
     page = registry.list(RunQuery())
     later = add_run().run_id

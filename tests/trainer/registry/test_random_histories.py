@@ -1,4 +1,4 @@
-"""Runs that do anything in any order, against a model that is a dictionary."""
+"""Compare the registry with a dictionary model for random sequences of operations."""
 
 import tempfile
 from functools import partial
@@ -27,8 +27,8 @@ from tests.trainer.registry.conftest import config
 _STATES = st.sampled_from(sorted(RunState))
 
 
-class AnyLife(RuleBasedStateMachine):
-    """Every rule is done to the registry and to the model; the invariants compare the two."""
+class RegistryMachine(RuleBasedStateMachine):
+    """Every rule changes the registry and the model; the invariants compare the two."""
 
     runs = Bundle("runs")
 
@@ -37,12 +37,12 @@ class AnyLife(RuleBasedStateMachine):
         self._folder = tempfile.TemporaryDirectory()
         self._path = Path(self._folder.name) / "trainer.db"
         self._now = 1_000.0
-        self._registry = self._opened()
+        self._registry = self._open()
         self._history: dict[str, list[RunState]] = {}
         self._tags: dict[str, set[str]] = {}
         self._seen_events: list[tuple[str, str]] = []
 
-    def _opened(self) -> RunRegistry:
+    def _open(self) -> RunRegistry:
         return RunRegistry(self._path, clock=lambda: self._now)
 
     def teardown(self) -> None:
@@ -60,7 +60,7 @@ class AnyLife(RuleBasedStateMachine):
     @rule(run_id=runs, expected=st.frozensets(_STATES), to=_STATES)
     def transition(self, run_id: str, expected: frozenset[RunState], to: RunState) -> None:
         current = self._history[run_id][-1]
-        change = partial(self._registry.transition, run_id, expected, to, "because")
+        change = partial(self._registry.transition, run_id, expected, to, "reason")
         if current not in expected:
             with pytest.raises(StateConflictError) as conflict:
                 change()
@@ -83,9 +83,9 @@ class AnyLife(RuleBasedStateMachine):
             self._tags[run_id] = tags
             self._seen_events.append((run_id, "annotated"))
 
-    @rule(target=runs, run_id=consumes(runs), really=st.booleans())
-    def delete(self, run_id: str, really: bool) -> object:
-        if not really:
+    @rule(target=runs, run_id=consumes(runs), confirmed=st.booleans())
+    def delete(self, run_id: str, confirmed: bool) -> object:
+        if not confirmed:
             return run_id
         self._registry.delete(run_id)
         del self._history[run_id]
@@ -94,13 +94,13 @@ class AnyLife(RuleBasedStateMachine):
         return multiple()
 
     @rule(seconds=st.floats(-100, 100))
-    def move_the_clock(self, seconds: float) -> None:
+    def advance_clock(self, seconds: float) -> None:
         self._now += seconds
 
     @rule()
     def restart(self) -> None:
         self._registry.close()
-        self._registry = self._opened()
+        self._registry = self._open()
 
     @invariant()
     def every_run_matches_the_model(self) -> None:
@@ -140,5 +140,5 @@ class AnyLife(RuleBasedStateMachine):
         assert positions == [*range(1, len(queued) + 1)]
 
 
-AnyLife.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
-TestAnyLife = AnyLife.TestCase
+RegistryMachine.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestRegistryMachine = RegistryMachine.TestCase

@@ -1,4 +1,4 @@
-"""The file: made, brought up to date, found damaged, and what the world does to it."""
+"""The registry file: creation, migration, damage, and I/O failures."""
 
 import contextlib
 import os
@@ -38,15 +38,15 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def test_folder_and_file_are_made(tmp_path: Path) -> None:
-    """The first start of a home needs nothing prepared, whatever its name."""
+def test_folder_and_file_are_created(tmp_path: Path) -> None:
+    """A missing home is created, whatever characters its path contains."""
     path = tmp_path / "a home? 100% #1" / "trainer" / "trainer.db"
     fill(path, 1)
     assert [file.name for file in path.parent.iterdir()] == ["trainer.db"]
 
 
-def test_a_newer_registry_is_left_alone(path: Path) -> None:
-    """It is rejected with what to do, and not a byte of it is changed."""
+def test_a_newer_registry_is_not_changed(path: Path) -> None:
+    """It is rejected with a remedy, and its content is unchanged."""
     fill(path, 1)
     with opened(path) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
@@ -58,7 +58,7 @@ def test_a_newer_registry_is_left_alone(path: Path) -> None:
 
 
 def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
-    """What it did before its error is rolled back, with its number."""
+    """Its statements and the schema version are rolled back."""
     fill(path, 1)
     broken = (*MIGRATIONS, ("CREATE TABLE half (a)", "CREATE TABLE half (a)"))
     with opened(path) as connection:
@@ -66,7 +66,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
             migrate(connection, broken)
         assert schema_version(connection) == len(MIGRATIONS)
         assert not connection.execute("SELECT * FROM sqlite_schema WHERE name = 'half'").fetchall()
-        migrate(connection, (*MIGRATIONS, ("CREATE TABLE whole (a)",)))
+        migrate(connection, (*MIGRATIONS, ("CREATE TABLE complete (a)",)))
         assert schema_version(connection) == len(MIGRATIONS) + 1
 
 
@@ -74,7 +74,7 @@ _KILLED_IN_A_MIGRATION = """
 import os, signal, sqlite3, sys
 from mosaic.trainer.registry.schema import MIGRATIONS, migrate
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("PRAGMA cache_size = 1")  # so that half of it reaches the disk
+connection.execute("PRAGMA cache_size = 1")  # so that a part of it reaches the disk
 connection.create_function("die", 0, lambda: os.kill(os.getpid(), signal.SIGKILL))
 migrate(connection, (*MIGRATIONS, (
     "CREATE TABLE half AS SELECT * FROM run_document",
@@ -87,7 +87,7 @@ migrate(connection, (*MIGRATIONS, (
 
 @pytest.mark.process
 def test_a_kill_in_the_middle_of_a_migration(path: Path) -> None:
-    """The registry is as it was before, and opens."""
+    """The registry opens with its previous content."""
     fill(path)
     killed = subprocess.run(
         [sys.executable, "-c", _KILLED_IN_A_MIGRATION, str(path)], check=False, timeout=60
@@ -100,7 +100,7 @@ def test_a_kill_in_the_middle_of_a_migration(path: Path) -> None:
         assert tables == []
 
 
-_KILLED_AT_WORK = """
+_KILLED_WHILE_WRITING = """
 import sys
 from pathlib import Path
 from mosaic.contract.ids import new_ulid
@@ -119,23 +119,25 @@ while True:
 
 @pytest.mark.process
 def test_a_kill_at_any_time_loses_no_event(path: Path) -> None:
-    """Runs, states and event numbers that were returned are there; history matches the state."""
-    messages: list[tuple[str, int]] = []
+    """Returned runs, states and event numbers are stored; the history matches the state."""
+    returned: list[tuple[str, int]] = []
     for lines in (1, 7, 20):
         process = subprocess.Popen(
-            [sys.executable, "-c", _KILLED_AT_WORK, str(path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _KILLED_WHILE_WRITING, str(path)],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert process.stdout is not None
         for _ in range(lines):
             run_id, seq = process.stdout.readline().split()
-            messages.append((run_id, int(seq)))
+            returned.append((run_id, int(seq)))
         process.kill()
         process.stdout.close()
         process.wait(60)
         with RunRegistry(path) as registry:
-            assert {run_id for run_id, _ in messages} <= registry.run_ids()
+            assert {run_id for run_id, _ in returned} <= registry.run_ids()
             events = {event.seq: event.run_id for event in registry.events_after(0)}
-            assert all(events[seq] == run_id for run_id, seq in messages)
+            assert all(events[seq] == run_id for run_id, seq in returned)
             assert registry.last_event_seq() == len(events)
             for run_id in registry.run_ids():
                 details = registry.details(run_id)
@@ -143,33 +145,33 @@ def test_a_kill_at_any_time_loses_no_event(path: Path) -> None:
 
 
 def garbage(path: Path) -> None:
-    path.write_bytes(b"this is no database, " * 1_000)
+    path.write_bytes(b"this is not a database, " * 1_000)
 
 
-def cut_short(path: Path) -> None:
+def truncated(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def overwritten_inside(path: Path) -> None:
+def overwritten_pages(path: Path) -> None:
     with path.open("r+b") as file:
         for page in range(2, path.stat().st_size // 4096):
             file.seek(page * 4096)
             file.write(b"\xff" * 512)
 
 
-def of_another_program(path: Path) -> None:
+def other_schema(path: Path) -> None:
     path.unlink()
     with opened(path) as connection:
         connection.execute("CREATE TABLE run (something TEXT)")
 
 
 @pytest.mark.parametrize(
-    "damage", [garbage, cut_short, overwritten_inside, of_another_program], ids=lambda d: d.__name__
+    "damage", [garbage, truncated, overwritten_pages, other_schema], ids=lambda d: d.__name__
 )
 def test_a_damaged_file_is_set_aside(
     path: Path, damage: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing is thrown away, the registry begins empty and says where the old one went."""
+    """The old file is kept, the registry starts empty and reports where the old file is."""
     assert callable(damage)
     for number in (1, 2):
         fill(path)
@@ -189,7 +191,7 @@ def test_a_damaged_file_is_set_aside(
 
 
 def test_cursors_of_a_lost_registry_are_reported(path: Path, clock: Clock) -> None:
-    """No number of the old registry is mistaken for one of the new, also after a restart."""
+    """An event number of the old registry is not valid in the new one, also after a restart."""
     fill(path, 5)
     garbage(path)
     with RunRegistry(path, clock=clock) as registry:
@@ -202,7 +204,7 @@ def test_cursors_of_a_lost_registry_are_reported(path: Path, clock: Clock) -> No
 
 
 def test_an_empty_file_is_a_new_registry(path: Path) -> None:
-    """What a power cut right after its creation leaves behind is not damage."""
+    """An empty file, as after a power failure during its creation, is not damaged."""
     path.parent.mkdir()
     path.touch()
     with RunRegistry(path) as registry:
@@ -211,7 +213,7 @@ def test_an_empty_file_is_a_new_registry(path: Path) -> None:
 
 
 def test_a_full_disk(registry: RunRegistry, add_run: AddRun) -> None:
-    """The change is rejected completely with its remedy; with space again everything continues."""
+    """The complete change is rejected with a remedy; it works again once there is space."""
     run_id = add_run().run_id
     writer = registry._database._writer
     (pages,) = writer.execute("PRAGMA page_count").fetchone()
@@ -227,8 +229,8 @@ def test_a_full_disk(registry: RunRegistry, add_run: AddRun) -> None:
     assert registry.last_event_seq() == seq + 1
 
 
-def test_another_program_that_holds_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading continues; a change is rejected with its remedy, and works once the other is gone."""
+def test_a_file_locked_by_another_program(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading works; a change is rejected with a remedy until the lock is released."""
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
     with RunRegistry(path) as registry, opened(path) as other:
         run_id = registry.add(new_ulid(), config()).run_id
@@ -240,16 +242,16 @@ def test_another_program_that_holds_the_file(path: Path, monkeypatch: pytest.Mon
         assert registry.annotate(run_id, note="yes").note == "yes"
 
 
-def test_a_directory_in_its_place(path: Path) -> None:
-    """It is not touched, and the error says what is wrong."""
+def test_a_directory_instead_of_the_file(path: Path) -> None:
+    """The directory is not changed, and the error names it."""
     path.mkdir(parents=True)
     with pytest.raises(RegistryUnavailableError, match=r"trainer\.db cannot be used"):
         RunRegistry(path)
     assert path.is_dir()
 
 
-def test_a_home_that_cannot_be_written_to() -> None:
-    """A read-only folder is named with its remedy, for a new registry and for an old one."""
+def test_a_read_only_home() -> None:
+    """The error has a remedy, for a new registry and for an existing one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fill(folder / "trainer.db", 1)
@@ -264,7 +266,7 @@ def test_a_home_that_cannot_be_written_to() -> None:
 
 @contextlib.contextmanager
 def unprivileged() -> Iterator[None]:
-    """As a user whom permissions bind; root is bound by none."""
+    """Run as an unprivileged user, because root ignores file permissions."""
     if os.geteuid() != 0:
         yield
         return
@@ -286,7 +288,7 @@ def test_states_are_flushed_to_disk_and_digests_are_not(registry: RunRegistry) -
 
 
 def test_a_closed_registry_raises(path: Path) -> None:
-    """Using it is a bug, and its files are closed."""
+    """Its files are closed, and every call raises an error."""
     registry = RunRegistry(path)
     registry.close()
     registry.close()

@@ -1,4 +1,4 @@
-"""What is kept on a run besides its state: numbers, manifest, launch, warnings, pauses."""
+"""Fields of a run besides its state: stats, manifest, launch, warnings, paused time."""
 
 import math
 import re
@@ -40,44 +40,44 @@ _DIGESTS = st.builds(
 )
 
 
-def test_any_digest_comes_back_as_it_was(registry: RunRegistry, add_run: AddRun) -> None:
-    """NaN, infinities and "not known" stay apart, in the record and in the list."""
+def test_any_digest_is_stored_exactly(registry: RunRegistry, add_run: AddRun) -> None:
+    """NaN, infinities and `None` are distinguished, in the record and in the list."""
     run_id = add_run().run_id
 
     @settings(deadline=None)
     @given(_DIGESTS)
-    def comes_back(digest: RunStats) -> None:
+    def check_round_trip(digest: RunStats) -> None:
         registry.set_digests({run_id: digest})
-        # Their words, because NaN does not equal itself.
+        # Compare representations, because NaN does not equal itself.
         assert repr(registry.get(run_id).digest) == repr(digest)
         assert repr(registry.list(RunQuery()).runs[0].digest) == repr(digest)
 
-    comes_back()
+    check_round_trip()
 
 
-def test_digests_of_many_runs_at_once(registry: RunRegistry, add_run: AddRun) -> None:
-    """Each run gets its own; a deleted one is skipped; no event is added."""
+def test_set_digests_of_several_runs(registry: RunRegistry, add_run: AddRun) -> None:
+    """Each run gets its own digest; an unknown run is skipped; no event is added."""
     runs = [add_run().run_id for _ in range(3)]
     seq = registry.last_event_seq()
-    gone = new_ulid()
-    registry.set_digests({run_id: RunStats(steps=n) for n, run_id in enumerate([*runs, gone])})
+    unknown = new_ulid()
+    registry.set_digests({run_id: RunStats(steps=n) for n, run_id in enumerate([*runs, unknown])})
     assert [registry.get(run_id).digest.steps for run_id in runs] == [0, 1, 2]
     assert registry.last_event_seq() == seq
-    assert gone not in registry.run_ids()
+    assert unknown not in registry.run_ids()
     registry.set_digests({})
 
 
-def test_every_number_of_a_digest_has_its_column() -> None:
-    """Fails for a new field of RunDigest without a migration."""
+def test_every_field_of_a_digest_has_a_column() -> None:
+    """Fails for a new field of `RunStats` without a migration."""
     (statement,) = (s for s in MIGRATIONS[0] if "CREATE TABLE run_digest" in s)
     columns = re.findall(r"^\s+(\w+) (?:INTEGER|REAL|TEXT)", statement, re.MULTILINE)
-    later = "\n".join(each for migration in MIGRATIONS[1:] for each in migration)
+    later = "\n".join(statement for migration in MIGRATIONS[1:] for statement in migration)
     columns += re.findall(r"^ALTER TABLE run_digest ADD COLUMN (\w+)", later, re.MULTILINE)
     assert tuple(columns) == ("run", *RunStats.__struct_fields__)
 
 
 def test_a_changed_manifest_adds_an_event(registry: RunRegistry, add_run: AddRun) -> None:
-    """Finding nothing, or the same again, adds no event."""
+    """An empty or unchanged manifest adds no event."""
     run_id = add_run().run_id
     manifest = ArtifactManifest(
         tensorboard_dir="runs/a", videos=(ArtifactFile(path="videos/1.mp4", size_bytes=5, t=1.5),)
@@ -91,8 +91,8 @@ def test_a_changed_manifest_adds_an_event(registry: RunRegistry, add_run: AddRun
         registry.set_manifest(new_ulid(), manifest)
 
 
-def test_what_a_run_was_started_with(registry: RunRegistry, add_run: AddRun) -> None:
-    """Command, bundle and resolved configuration come back; they are in use until it is deleted."""
+def test_launch_details_of_a_run(registry: RunRegistry, add_run: AddRun) -> None:
+    """Command, bundle and resolved configuration are stored; a bundle is in use until deletion."""
     first, second = add_run().run_id, add_run().run_id
     bundle = BundleUse(
         name="cleanrl",
@@ -124,7 +124,7 @@ def test_what_a_run_was_started_with(registry: RunRegistry, add_run: AddRun) -> 
 
 
 def test_warnings(registry: RunRegistry, add_run: AddRun) -> None:
-    """They replace each other, and watchers are notified only of changes."""
+    """New warnings replace previous ones, and only changes add an event."""
     run_id = add_run().run_id
     seq = registry.last_event_seq()
     registry.set_warnings(run_id, ["no heartbeat for 30 s"])
@@ -136,15 +136,15 @@ def test_warnings(registry: RunRegistry, add_run: AddRun) -> None:
 
 
 def test_paused_time(registry: RunRegistry, add_run: AddRun) -> None:
-    """It is kept, so that a time limit holds across a restart of the daemon."""
+    """It is stored, so that a time limit works across a daemon restart."""
     run_id = add_run().run_id
     assert registry.paused_seconds(run_id) == 0
     registry.set_paused_seconds(run_id, 12.5)
     assert registry.paused_seconds(run_id) == 12.5
 
 
-def test_earlier_runs_of_a_kind(registry: RunRegistry, clock: Clock) -> None:
-    """Only those that succeeded, newest first, without their pauses and without nonsense."""
+def test_earlier_runs_with_the_same_configuration(registry: RunRegistry, clock: Clock) -> None:
+    """Only successful runs with a valid duration, newest first, without paused time."""
 
     def run(seconds: float, end: RunState, **fields: object) -> str:
         run_id = registry.add(new_ulid(), config(**fields)).run_id
@@ -159,9 +159,9 @@ def test_earlier_runs_of_a_kind(registry: RunRegistry, clock: Clock) -> None:
     run(5, RunState.FAILED)
     run(5, RunState.SUCCEEDED, env_id="Taxi-v4")
     run(-3_600, RunState.SUCCEEDED)  # the clock was set back while it ran
-    found = registry.earlier_runs("echo_worker", "echo", "CartPole-v1")
-    assert found == [
+    earlier = registry.earlier_runs("echo_worker", "echo", "CartPole-v1")
+    assert earlier == [
         EarlierRun(duration_s=200, sps=3.5, rss_bytes=None, steps=60),
         EarlierRun(duration_s=60, sps=None, rss_bytes=7, steps=50),
     ]
-    assert registry.earlier_runs("echo_worker", "echo", "CartPole-v1", limit=1) == found[:1]
+    assert registry.earlier_runs("echo_worker", "echo", "CartPole-v1", limit=1) == earlier[:1]

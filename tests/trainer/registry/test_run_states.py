@@ -1,4 +1,4 @@
-"""How a run is added and comes from state to state."""
+"""Adding runs and changing their state."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ from tests.trainer.registry.conftest import NOW, AddRun, Clock, config, finish
 
 
 def test_a_new_run_is_queued_with_its_configuration(registry: RunRegistry) -> None:
-    """Every field of the configuration that a list shows is in the record."""
+    """The record has the fields of the configuration."""
     run_id = new_ulid()
     requested = config(
         run_name="first try", seed=7, priority=3, parent_run=new_ulid(), params={"lr": 1e-3}
@@ -42,7 +42,7 @@ def test_a_new_run_is_queued_with_its_configuration(registry: RunRegistry) -> No
 
 
 def test_everything_survives_a_restart(path: Path, clock: Clock) -> None:
-    """Closed and opened again, nothing is different."""
+    """A reopened registry returns the same details."""
     with RunRegistry(path, clock=clock) as registry:
         run_id = registry.add(new_ulid(), config(seed=2)).run_id
         finish(registry, run_id, RunState.FAILED, exit_code=3, output_tail=["the", "end"])
@@ -53,8 +53,8 @@ def test_everything_survives_a_restart(path: Path, clock: Clock) -> None:
         assert registry.set_aside is None
 
 
-def test_the_same_request_makes_one_run(registry: RunRegistry) -> None:
-    """A client that asks again after a lost answer gets the run it made, in whatever state."""
+def test_a_repeated_request_creates_one_run(registry: RunRegistry) -> None:
+    """A client that retries a request gets the existing run, in any state."""
     run = registry.add(new_ulid(), config(seed=1), request_id="abc")
     finish(registry, run.run_id, RunState.FAILED)
     again = registry.add(new_ulid(), config(seed=1), request_id="abc")
@@ -62,7 +62,7 @@ def test_the_same_request_makes_one_run(registry: RunRegistry) -> None:
     assert registry.run_ids() == {run.run_id}
 
 
-def test_the_same_configuration_makes_another_run(registry: RunRegistry) -> None:
+def test_the_same_configuration_creates_another_run(registry: RunRegistry) -> None:
     """Submitting a failed configuration again never returns the old run."""
     run = registry.add(new_ulid(), config())
     finish(registry, run.run_id, RunState.FAILED)
@@ -70,21 +70,21 @@ def test_the_same_configuration_makes_another_run(registry: RunRegistry) -> None
 
 
 def test_a_request_id_belongs_to_one_configuration(registry: RunRegistry) -> None:
-    """Another configuration under the same request id is rejected, naming the run."""
+    """Another configuration with the same request id is rejected; the error names the run."""
     run = registry.add(new_ulid(), config(seed=1), request_id="abc")
     with pytest.raises(RequestIdReusedError, match=run.run_id):
         registry.add(new_ulid(), config(seed=2), request_id="abc")
 
 
 @pytest.mark.parametrize("request_id", ["x" * 201, "two\nlines", "\ud800"])
-def test_a_request_id_that_cannot_be_kept(registry: RunRegistry, request_id: str) -> None:
-    """The field is named."""
+def test_an_invalid_request_id_is_rejected(registry: RunRegistry, request_id: str) -> None:
+    """The error names the field."""
     with pytest.raises(InvalidFieldError, match="request_id"):
         registry.add(new_ulid(), config(), request_id=request_id)
 
 
-def test_a_run_id_is_given_once(registry: RunRegistry) -> None:
-    """A run that is there is not overwritten, whatever its request."""
+def test_a_run_id_is_unique(registry: RunRegistry) -> None:
+    """An existing run is not overwritten by another request."""
     run = registry.add(new_ulid(), config(), request_id="first")
     with pytest.raises(RunExistsError, match="already"):
         registry.add(run.run_id, config(), request_id="second")
@@ -93,9 +93,9 @@ def test_a_run_id_is_given_once(registry: RunRegistry) -> None:
 
 
 def test_unknown_runs(registry: RunRegistry) -> None:
-    """Every question about a run that is not there says so; hostile ids spoil no terminal."""
+    """Every call with an unknown run raises an error without control characters."""
     missing = new_ulid()
-    for ask in (
+    for method in (
         registry.get,
         registry.details,
         registry.config,
@@ -103,15 +103,15 @@ def test_unknown_runs(registry: RunRegistry) -> None:
         registry.delete,
     ):
         with pytest.raises(UnknownRunError, match=missing):
-            ask(missing)
-    with pytest.raises(UnknownRunError) as refused:
+            method(missing)
+    with pytest.raises(UnknownRunError) as rejected:
         registry.get("\x1b[2J" + "x" * 10_000)
-    assert refused.value.message.isprintable()
-    assert len(refused.value.message) < 200
+    assert rejected.value.message.isprintable()
+    assert len(rejected.value.message) < 200
 
 
 def test_the_history_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
-    """Each state with its time and reason, in order; the record has the times of start and end."""
+    """Each state with its time and reason, in order; the record has start and end times."""
     run_id = add_run().run_id
     for state, before in (
         (RunState.PREPARING, RunState.QUEUED),
@@ -135,8 +135,8 @@ def test_the_history_of_a_run(registry: RunRegistry, add_run: AddRun, clock: Clo
     assert run.reason == "now succeeded"
 
 
-def test_times_that_are_known_better(registry: RunRegistry, add_run: AddRun) -> None:
-    """What a process recorded of its start and end goes before the time of noticing it."""
+def test_recorded_times_take_precedence(registry: RunRegistry, add_run: AddRun) -> None:
+    """The start and end times that a process recorded are used instead of the current time."""
     run_id = add_run().run_id
     registry.transition(run_id, {RunState.QUEUED}, RunState.PREPARING, "")
     registry.transition(run_id, {RunState.PREPARING}, RunState.RUNNING, "", started_at=NOW - 60)
@@ -154,7 +154,7 @@ def test_times_that_are_known_better(registry: RunRegistry, add_run: AddRun) -> 
 
 
 def test_a_clock_that_is_set_back(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
-    """History and events stay in the order in which things happened."""
+    """History and events remain in chronological order."""
     run_id = add_run().run_id
     registry.transition(run_id, {RunState.QUEUED}, RunState.PREPARING, "")
     clock.now -= 86_400
@@ -166,8 +166,8 @@ def test_a_clock_that_is_set_back(registry: RunRegistry, add_run: AddRun, clock:
     assert events[-1].t < events[0].t
 
 
-def test_the_output_of_a_run_that_ended(registry: RunRegistry, add_run: AddRun) -> None:
-    """The last 50 lines, each cut at 2,000 characters, whatever bytes they came from."""
+def test_the_output_of_a_finished_run(registry: RunRegistry, add_run: AddRun) -> None:
+    """The last 50 lines, each truncated to 2,000 characters, with invalid bytes replaced."""
     run_id = add_run().run_id
     lines = [*(f"line {n}" for n in range(100)), "x" * 5_000, "not\udcffUTF-8"]
     finish(registry, run_id, RunState.FAILED, output_tail=lines)
@@ -178,8 +178,8 @@ def test_the_output_of_a_run_that_ended(registry: RunRegistry, add_run: AddRun) 
     assert tail[-1] == "not?UTF-8"
 
 
-def test_reasons_are_kept_within_bounds(registry: RunRegistry, add_run: AddRun) -> None:
-    """A reason from the world is cut, never rejected: the state counts."""
+def test_long_reasons_are_truncated(registry: RunRegistry, add_run: AddRun) -> None:
+    """A long reason is truncated; the transition is not rejected."""
     run_id = add_run().run_id
     reason = "\ud800" + "x" * 10_000
     run = registry.transition(run_id, {RunState.QUEUED}, RunState.CANCELLED, reason)
@@ -188,7 +188,7 @@ def test_reasons_are_kept_within_bounds(registry: RunRegistry, add_run: AddRun) 
 
 
 def test_an_unexpected_state(registry: RunRegistry, add_run: AddRun) -> None:
-    """The error has the current state, and nothing changes."""
+    """The error has the current state, and the run is unchanged."""
     run_id = add_run().run_id
     before = (registry.details(run_id), registry.last_event_seq())
     with pytest.raises(StateConflictError, match="is queued and cannot become") as conflict:
@@ -197,24 +197,26 @@ def test_an_unexpected_state(registry: RunRegistry, add_run: AddRun) -> None:
     assert (registry.details(run_id), registry.last_event_seq()) == before
 
 
-def test_a_run_that_is_over_stays_over(registry: RunRegistry, add_run: AddRun) -> None:
-    """A forbidden change is a bug, and does nothing."""
+def test_a_final_state_cannot_change(registry: RunRegistry, add_run: AddRun) -> None:
+    """A forbidden transition raises `ValueError` and changes nothing."""
     run_id = add_run().run_id
     finish(registry, run_id, RunState.CANCELLED)
     with pytest.raises(ValueError, match="never becomes"):
-        registry.transition(run_id, set(RunState), RunState.SUCCEEDED, "the worker said so")
+        registry.transition(run_id, set(RunState), RunState.SUCCEEDED, "reported by the worker")
     assert registry.get(run_id).state == RunState.CANCELLED
 
 
-def test_of_many_who_try_at_once_one_succeeds(registry: RunRegistry, add_run: AddRun) -> None:
-    """Compare-and-set from 16 threads, run by run."""
+def test_one_of_many_concurrent_transitions_succeeds(
+    registry: RunRegistry, add_run: AddRun
+) -> None:
+    """Compare-and-set from 16 threads for each run."""
     threads = 16
     barrier = threading.Barrier(threads)
 
     def claim(run_id: str) -> bool:
         barrier.wait(30)
         try:
-            registry.transition(run_id, {RunState.QUEUED}, RunState.PREPARING, "mine")
+            registry.transition(run_id, {RunState.QUEUED}, RunState.PREPARING, "claimed")
         except StateConflictError:
             return False
         return True
@@ -227,7 +229,7 @@ def test_of_many_who_try_at_once_one_succeeds(registry: RunRegistry, add_run: Ad
 
 
 def test_one_request_from_many_threads(registry: RunRegistry) -> None:
-    """All get the same run."""
+    """All threads get the same run."""
     barrier = threading.Barrier(8)
 
     def submit(_: int) -> str:
@@ -240,7 +242,7 @@ def test_one_request_from_many_threads(registry: RunRegistry) -> None:
 
 
 def test_reading_does_not_wait_for_a_write(registry: RunRegistry, add_run: AddRun) -> None:
-    """While a change is being made, others see the state before it."""
+    """During a transaction, readers see the previous state."""
     run_id = add_run().run_id
     with registry._database.writing() as connection, ThreadPoolExecutor(1) as pool:
         connection.execute("UPDATE run SET state = 'running'")
@@ -249,23 +251,23 @@ def test_reading_does_not_wait_for_a_write(registry: RunRegistry, add_run: AddRu
 
 
 def test_the_queue(registry: RunRegistry, add_run: AddRun, clock: Clock) -> None:
-    """Highest priority first, then first come first, whatever the clock says."""
-    late = add_run(priority=0).run_id
+    """Highest priority first, then in the order of submission, independent of the clock."""
+    first = add_run(priority=0).run_id
     clock.now -= 1_000
-    later = add_run(priority=0).run_id
+    second = add_run(priority=0).run_id
     urgent = add_run(priority=5).run_id
     running = add_run(priority=9).run_id
     registry.transition(running, {RunState.QUEUED}, RunState.PREPARING, "")
     queued = [run.run_id for run in registry.in_states({RunState.QUEUED})]
-    assert queued == [urgent, late, later]
+    assert queued == [urgent, first, second]
     positions = [registry.details(run_id).queue_position for run_id in (*queued, running)]
     assert positions == [1, 2, 3, None]
     assert registry.counts_by_state() == {"queued": 3, "preparing": 1}
     assert registry.in_states(()) == []
 
 
-def test_a_run_that_was_found_on_disk(registry: RunRegistry) -> None:
-    """An imported run comes with its state, its times and its output."""
+def test_an_imported_run(registry: RunRegistry) -> None:
+    """An imported run is added with its state, times and output."""
     run = registry.add(
         new_ulid(),
         config(),
@@ -275,18 +277,18 @@ def test_a_run_that_was_found_on_disk(registry: RunRegistry) -> None:
         started_at=NOW - 400,
         ended_at=NOW - 300,
         exit_code=1,
-        output_tail=["bye"],
+        output_tail=["last line"],
     )
     assert (run.state, run.reason, run.exit_code) == ("failed", "imported", 1)
     assert (run.created_at, run.started_at, run.ended_at) == (NOW - 500, NOW - 400, NOW - 300)
-    assert registry.details(run.run_id).output_tail == ("bye",)
+    assert registry.details(run.run_id).output_tail == ("last line",)
 
 
-def test_a_deleted_run_leaves_nothing(registry: RunRegistry, add_run: AddRun) -> None:
-    """Its request id is free again, and other runs are as they were."""
+def test_a_deleted_run_leaves_no_rows(registry: RunRegistry, add_run: AddRun) -> None:
+    """Its request id can be used again, and other runs are unchanged."""
     other = add_run()
     run = registry.add(new_ulid(), config(seed=1), request_id="abc")
-    registry.annotate(run.run_id, add_tags=["gone"])
+    registry.annotate(run.run_id, add_tags=["deleted"])
     registry.delete(run.run_id)
     assert registry.run_ids() == {other.run_id}
     for table in ("run_digest", "run_document", "state_change"):
