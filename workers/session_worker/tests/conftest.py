@@ -1,4 +1,4 @@
-"""Starts real session workers, and ends them."""
+"""Starts and stops real session workers."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from workers.session_worker.tests.session_process import SessionProcess, StartSe
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSession]:
-    """Starts a session: `start("random", "CartPole-v1", params={…}, seed=…)`."""
+    """Start a session: `start("random", "CartPole-v1", params={…}, seed=…)`."""
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
     started: list[SessionProcess] = []
@@ -20,8 +20,8 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSess
     def start_session(algo: str, env_id: str, **config: Any) -> SessionProcess:
         folder = tmp_path / f"session-{len(started)}"
         folder.mkdir()
-        whole = {"algo": algo, "env_id": env_id, "seed": 5, **config}
-        (folder / "config.json").write_text(json.dumps(whole))
+        document = {"algo": algo, "env_id": env_id, "seed": 5, **config}
+        (folder / "config.json").write_text(json.dumps(document))
         session = SessionProcess(["-m", "session_worker", "--config", "config.json"], folder)
         started.append(session)
         return session

@@ -37,23 +37,23 @@ class CountingEnv(gymnasium.Env[Any, Any]):
 
 
 class RaisesInReset(CountingEnv):
-    """As if a required file were missing."""
+    """Raises as if a required file were missing."""
 
     def reset(self, **options: Any) -> tuple[int, dict[str, Any]]:
         raise RuntimeError(f"no such level in {sorted(options)}")
 
 
 class RaisesInStep(CountingEnv):
-    """At the third step."""
+    """Raises at the third step."""
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         if self._count == 2:
-            raise ZeroDivisionError("a wheel came off")
+            raise ZeroDivisionError("invalid mass")
         return super().step(action)
 
 
 class CrashesInStep(CountingEnv):
-    """As native code does, at the third step."""
+    """Crashes at the third step, like native code."""
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         if self._count == 2:
@@ -62,38 +62,38 @@ class CrashesInStep(CountingEnv):
         return super().step(action)
 
 
-class DrawsNothing(CountingEnv):
+class RendersNone(CountingEnv):
     def render(self) -> Any:
         return None
 
 
-class DrawsFractions(CountingEnv):
+class RendersFloats(CountingEnv):
     def render(self) -> Any:
         return np.zeros((16, 20, 3), np.float64)
 
 
-class CannotDraw(CountingEnv):
+class RaisesInRender(CountingEnv):
     def render(self) -> Any:
         raise OSError("no display")
 
 
-class GrowingPicture(CountingEnv):
+class GrowingFrame(CountingEnv):
     def render(self) -> Any:
         return np.full((16 + self._count, 20, 3), self._count % 256, np.uint8)
 
 
-for kind in (
+for env_class in (
     CountingEnv,
     RaisesInReset,
     RaisesInStep,
     CrashesInStep,
-    DrawsNothing,
-    DrawsFractions,
-    CannotDraw,
-    GrowingPicture,
+    RendersNone,
+    RendersFloats,
+    RaisesInRender,
+    GrowingFrame,
 ):
     gymnasium.register(
-        f"{kind.__name__}-v0",
-        entry_point=f"odd_environments:{kind.__name__}",
+        f"{env_class.__name__}-v0",
+        entry_point=f"odd_environments:{env_class.__name__}",
         disable_env_checker=True,
     )

@@ -1,4 +1,4 @@
-"""A session worker driven as by the trainer: commands in, lines and frames out."""
+"""Controls a session worker as the trainer does: sends commands, and reads lines and frames."""
 
 import itertools
 import json
@@ -48,7 +48,7 @@ class SessionProcess(WorkerProcess):
         self.wait_for("log", code="W144", fields={"cmd": "speed", "seq": marker})
 
     def frame(self) -> Frame:
-        """The newest complete frame."""
+        """Return the newest complete frame."""
         return self.wait_for_frame(lambda _: True)
 
     def wait_for_frame(self, matches: Callable[[Frame], bool]) -> Frame:
@@ -56,28 +56,28 @@ class SessionProcess(WorkerProcess):
             frame = self._newest_frame()
             return frame if frame is not None and matches(frame) else None
 
-        return self.until(find, "such a frame")
+        return self.until(find, "a matching frame")
 
     def _newest_frame(self) -> Frame | None:
-        """None if there is none yet, or if it is being written."""
+        """Return None if there is none yet, or if it is being written."""
         path = self.folder / "frames"
         if not path.exists():
             return None
         data = path.read_bytes()
-        width, height, channels, slots, room = struct.unpack_from("<5I", data, 12)
-        size = 64 + room + width * height * channels
+        width, height, channels, slots, step_bytes = struct.unpack_from("<5I", data, 12)
+        size = 64 + step_bytes + width * height * channels
         size += -size % 64
-        places = range(64, 64 + size * slots, size)
-        sequence, place = max((_sequence(data, at), at) for at in places)
-        if not sequence or sequence % 2 or _sequence(path.read_bytes(), place) != sequence:
+        offsets = range(64, 64 + size * slots, size)
+        sequence, slot = max((_sequence(data, offset), offset) for offset in offsets)
+        if not sequence or sequence % 2 or _sequence(path.read_bytes(), slot) != sequence:
             return None
-        step, seq, length = struct.unpack_from("<qqI", data, place + 8)
-        line = json.loads(data[place + 64 : place + 64 + length])
-        return Frame(width, height, step, seq, line, data[place + 64 + room])
+        step, seq, length = struct.unpack_from("<qqI", data, slot + 8)
+        line = json.loads(data[slot + 64 : slot + 64 + length])
+        return Frame(width, height, step, seq, line, data[slot + 64 + step_bytes])
 
 
-def _sequence(data: bytes, place: int) -> int:
-    sequence: int = struct.unpack_from("<Q", data, place)[0] if place + 8 <= len(data) else 0
+def _sequence(data: bytes, offset: int) -> int:
+    sequence: int = struct.unpack_from("<Q", data, offset)[0] if offset + 8 <= len(data) else 0
     return sequence
 
 

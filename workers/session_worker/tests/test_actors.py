@@ -13,37 +13,37 @@ COUNTING = "odd_environments:CountingEnv-v0"
 FAST = {"params": {"speed": 0}}
 
 
-def test_the_same_seed_gives_the_same_game(start: StartSession) -> None:
-    """Random actions and episodes, also across episodes and in concurrent sessions."""
+def test_the_same_seed_gives_the_same_episodes(start: StartSession) -> None:
+    """Equal actions and observations, across episodes and in concurrent sessions."""
     sessions = [start("random", "CartPole-v1", seed=seed, episodes=3, **FAST) for seed in (1, 1, 2)]
     assert [session.wait() for session in sessions] == [0, 0, 0]
-    games = [[(step["action"], step["obs"]) for step in session.steps()] for session in sessions]
-    assert games[0] == games[1] != games[2]
+    steps = [[(step["action"], step["obs"]) for step in session.steps()] for session in sessions]
+    assert steps[0] == steps[1] != steps[2]
     assert sessions[0].events()[-1] == {"type": "bye", "outcome": "succeeded"}
 
 
-def test_an_evaluation_seeds_every_episode_and_sums_up(start: StartSession) -> None:
+def test_an_evaluation_seeds_every_episode_and_reports_a_summary(start: StartSession) -> None:
     """The given seeds, returns as metrics, and a summary at the end."""
     session = start("scripted", "CartPole-v1", mode="evaluate", seeds=[7, 3, 7])
     assert session.wait() == 0
     assert [start["seed"] for start in session.events("episode_start")] == [7, 3, 7]
-    *each, result = [metric["values"] for metric in session.events("metric")]
+    *per_episode, summary = [metric["values"] for metric in session.events("metric")]
     returns = [episode["return"] for episode in session.events("episode")]
-    assert [values["episodic_return"] for values in each] == returns
-    assert [values["episodic_length"] for values in each] == [
+    assert [values["episodic_return"] for values in per_episode] == returns
+    assert [values["episodic_length"] for values in per_episode] == [
         episode["steps"] for episode in session.events("episode")
     ]
-    assert result["evaluation/episodes"] == 3
-    assert result["evaluation/mean_return"] == pytest.approx(sum(returns) / 3)
-    assert (result["evaluation/min_return"], result["evaluation/max_return"]) == (
+    assert summary["evaluation/episodes"] == 3
+    assert summary["evaluation/mean_return"] == pytest.approx(sum(returns) / 3)
+    assert (summary["evaluation/min_return"], summary["evaluation/max_return"]) == (
         min(returns),
         max(returns),
     )
     assert session.events("progress")[-1]["done"] == 3
 
 
-def test_an_evaluation_without_seeds_counts_up_from_the_runs_own(start: StartSession) -> None:
-    """Every episode has another seed, and can be repeated."""
+def test_an_evaluation_without_seeds_increments_the_seed_of_the_run(start: StartSession) -> None:
+    """Every episode has a different seed, and can be repeated."""
     session = start("random", COUNTING, mode="evaluate", env_kwargs={"length": 2}, episodes=3)
     assert session.wait() == 0
     assert [start["seed"] for start in session.events("episode_start")] == [5, 6, 7]
@@ -70,7 +70,7 @@ def test_an_actor_from_a_file_is_read_again_when_it_is_chosen_again(
 
 
 def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> None:
-    """Equal actions and seed give equal rewards; too few actions pause the game."""
+    """Equal actions and seed give equal observations; too few actions pause the session."""
     first = start("random", "MountainCarContinuous-v0", total_timesteps=20, **FAST)
     assert first.wait() == 0
     actions = [step["action"] for step in first.steps()]
@@ -93,7 +93,7 @@ def test_a_recorded_episode_is_repeated(start: StartSession, tmp_path: Path) -> 
         ({"algo": "scripted"}, "There is no built-in script"),
         ({"algo": "scripted", "actor": "scripted:odd_actors"}, "is not the name of an actor"),
         ({"algo": "scripted", "params": {"script": "/nowhere.py:X"}}, "does not exist"),
-        ({"algo": "random", "actor": "dreaming"}, "Unknown actor 'dreaming'"),
+        ({"algo": "random", "actor": "unknown"}, "Unknown actor 'unknown'"),
         ({"algo": "human", "params": {"idle_action": "nothing"}}, "not JSON"),
         ({"algo": "human", "params": {"idle_action": "9"}}, "9 is not an action"),
     ],
@@ -110,7 +110,7 @@ def test_a_session_that_cannot_start_has_an_error(
 
 
 @pytest.mark.parametrize(
-    ("env_id", "env_kwargs", "least"),
+    ("env_id", "env_kwargs", "min_return"),
     [
         ("CartPole-v1", {}, 475),
         ("MountainCar-v0", {}, -150),
@@ -125,18 +125,18 @@ def test_a_session_that_cannot_start_has_an_error(
     ],
 )
 def test_the_built_in_scripts_play_well(
-    start: StartSession, env_id: str, env_kwargs: dict[str, Any], least: float
+    start: StartSession, env_id: str, env_kwargs: dict[str, Any], min_return: float
 ) -> None:
-    """On average over fixed seeds, close to the threshold for learners."""
+    """The mean return over fixed seeds is close to the threshold for learners."""
     episodes = 300 if env_id == "Blackjack-v1" else 30 if "Lake" in env_id else 5
     config = {"env_kwargs": env_kwargs, "seed": 0, "episodes": episodes}
     session = start("scripted", env_id, mode="evaluate", telemetry={"steps": "off"}, **config)
     assert session.wait() == 0, session.log.read_text()
-    assert session.events("metric")[-1]["values"]["evaluation/mean_return"] >= least
+    assert session.events("metric")[-1]["values"]["evaluation/mean_return"] >= min_return
 
 
-def test_a_planner_shows_its_plan(start: StartSession) -> None:
-    """Once, before the first step: an action for every non-terminal state."""
+def test_a_planner_reports_its_policy(start: StartSession) -> None:
+    """Once, before the first step, with an action for every non-terminal state."""
     lake = {"desc": ["SF", "HG"], "is_slippery": False}
     session = start("scripted", "FrozenLake-v1", env_kwargs=lake, episodes=3, **FAST)
     assert session.wait() == 0
@@ -149,20 +149,20 @@ def test_a_planner_shows_its_plan(start: StartSession) -> None:
     assert kinds.index("environment") < kinds.index("policy") < kinds.index("step")
 
 
-def test_a_plan_is_reported_again_or_cleared(start: StartSession) -> None:
-    """An actor without a policy clears it, and another map has another plan."""
+def test_a_policy_is_reported_again_or_cleared(start: StartSession) -> None:
+    """An actor without a policy clears it, and another map has another policy."""
     params = {"start_paused": True}
     lake = {"desc": ["SF", "HG"], "is_slippery": False}
     session = start("scripted", "FrozenLake-v1", env_kwargs=lake, params=params)
     session.wait_for("policy", actor="scripted")
     session.command("set_actor", actor="random")
-    withdrawn = session.wait_for("policy", actor="random")
-    assert "actions" not in withdrawn
+    cleared = session.wait_for("policy", actor="random")
+    assert "actions" not in cleared
     session.command("set_actor", actor="scripted")
-    session.until(lambda: len(session.events("policy")) == 3, "the plan again")
+    session.until(lambda: len(session.events("policy")) == 3, "the policy again")
     session.command("configure", env_kwargs={"desc": ["SH", "FG"], "is_slippery": False})
     session.command("reset")
-    session.until(lambda: len(session.events("policy")) == 4, "the plan for the other map")
+    session.until(lambda: len(session.events("policy")) == 4, "the policy for the other map")
     assert [line.get("actions") for line in session.events("policy")] == [
         [2, 1, None, None],
         None,

@@ -21,22 +21,22 @@ def test_pause_single_steps_and_resume(start: StartSession) -> None:
     )
     session.wait_for_steps(2)
     session.pause()
-    stood = len(session.steps())
+    paused_count = len(session.steps())
     last = session.steps()[-1]["step"]
     assert session.wait_for_frame(lambda frame: frame.step == last)
     one = session.command("step")
     many = session.command("step", count=3)
-    session.wait_for_steps(stood + 4)
+    session.wait_for_steps(paused_count + 4)
     session.wait_for_commands()
-    steps = session.steps()[stood:]
+    steps = session.steps()[paused_count:]
     assert [step["seq"] for step in steps] == [one, many, many, many]
     assert session.frame().seq == many
     session.command("resume")
-    session.wait_for_steps(stood + 6)
+    session.wait_for_steps(paused_count + 6)
     states = [status["state"] for status in session.events("status")]
     assert states == ["running", "paused", "running"]
-    refused = session.command("step")
-    session.wait_for("log", code="W144", fields={"cmd": "step", "seq": refused})
+    rejected = session.command("step")
+    session.wait_for("log", code="W144", fields={"cmd": "step", "seq": rejected})
 
 
 def test_every_pause_command_is_confirmed(start: StartSession) -> None:
@@ -60,8 +60,8 @@ def test_reset_with_a_seed_is_reproducible(start: StartSession) -> None:
     steps = session.wait_for_steps(9)
     starts = session.events("episode_start")
     assert [start.get("seed") for start in starts] == [5, 11, 11, None]
-    seen = [[step["obs"] for step in steps[first : first + 3]] for first in (0, 3, 6)]
-    assert seen[0] == seen[1] != seen[2]
+    observations = [[step["obs"] for step in steps[first : first + 3]] for first in (0, 3, 6)]
+    assert observations[0] == observations[1] != observations[2]
     ends = [(end["terminated"], end["truncated"]) for end in session.events("episode")]
     assert ends == [(False, False)] * 2
 
@@ -77,7 +77,7 @@ def test_an_invalid_seed_is_rejected(start: StartSession) -> None:
 
 
 def test_auto_reset_off_waits_for_reset(start: StartSession) -> None:
-    """The end of an episode is written, nothing happens until a reset, and it can be turned on."""
+    """The end of an episode is written, no step follows until a reset, and it can be turned on."""
     session = start(
         "random", COUNTING, env_kwargs={"length": 3}, params={"tick_ms": 1, "auto_reset": False}
     )
@@ -92,30 +92,30 @@ def test_auto_reset_off_waits_for_reset(start: StartSession) -> None:
     assert len(session.steps()) == 6
     session.command("resume")
     session.command("configure", auto_reset=True)
-    session.until(lambda: len(session.events("episode")) >= 4, "episodes by themselves")
+    session.until(lambda: len(session.events("episode")) >= 4, "automatic episodes")
 
 
-def test_speed_zero_is_as_fast_as_it_can(start: StartSession) -> None:
-    """Also for a session that takes a minute per step."""
+def test_speed_zero_is_unlimited(start: StartSession) -> None:
+    """Also for a session with a minute per step."""
     session = start("random", COUNTING, params={"tick_ms": 60_000})
     session.wait_for("episode_start")
     session.command("speed", value=0)
     session.wait_for_steps(100)
 
 
-def test_a_speed_at_which_nothing_ever_happens(start: StartSession) -> None:
-    """The session waits, and the speed can be changed."""
+def test_a_speed_close_to_zero_can_be_changed(start: StartSession) -> None:
+    """The session waits, but handles commands."""
     session = start("random", COUNTING)
     session.wait_for_steps(1)
     session.command("speed", value=1e-300)
     session.wait_for_commands()
-    stood = len(session.steps())
+    paused_count = len(session.steps())
     session.command("speed", value=0)
-    session.wait_for_steps(stood + 100)
+    session.wait_for_steps(paused_count + 100)
 
 
 def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> None:
-    """The new environment is announced; an invalid one keeps the old one."""
+    """The new environment is announced; invalid arguments keep the current one."""
     session = start("human", "FrozenLake-v1", env_kwargs={"is_slippery": False})
     session.wait_for("episode_start")
     session.command("configure", env_kwargs={"desc": ["SF", "FG"], "is_slippery": False})
@@ -127,9 +127,9 @@ def test_configure_changes_the_map_at_the_next_reset(start: StartSession) -> Non
     assert session.wait_for_steps(2)[1]["obs"] == 2
     session.command("configure", env_kwargs={"desc": ["SH", "HG"]})
     reset = session.command("reset")
-    kept = session.wait_for("log", code="W146")
-    assert "no path" in kept["message"]
-    assert kept["fields"] == {"seq": reset}
+    error = session.wait_for("log", code="W146")
+    assert "no path" in error["message"]
+    assert error["fields"] == {"seq": reset}
     session.command("action", value=1)
     assert session.wait_for_steps(3)[2]["obs"] == 2
     assert len(session.events("environment")) == 2
@@ -165,7 +165,7 @@ def test_invalid_commands_are_answered(start: StartSession) -> None:
     """Each answer has its command, and the session continues."""
     session = start("human", COUNTING)
     session.wait_for("episode_start")
-    wrong: list[tuple[str, dict[str, Any]]] = [
+    invalid: list[tuple[str, dict[str, Any]]] = [
         ("release", {}),
         ("speed", {"value": -1}),
         ("speed", {}),
@@ -174,7 +174,7 @@ def test_invalid_commands_are_answered(start: StartSession) -> None:
         ("configure", {"env_kwargs": [1]}),
         ("set_actor", {}),
     ]
-    for cmd, fields in wrong:
+    for cmd, fields in invalid:
         seq = session.command(cmd, **fields)
         assert fields_of_rejection(session, seq)["cmd"] == cmd
     before = len(session.steps())

@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_pages_actor_balances_the_pole(start: StartSession, folder: Path) -> None:
+def test_the_actor_on_the_page_balances_the_pole(start: StartSession, folder: Path) -> None:
     """Every episode has the return that the page states."""
     actor = f"scripted:{folder}/balancer.py:Balancer"
     session = start("scripted", "CartPole-v1", mode="evaluate", actor=actor, episodes=3)
@@ -33,8 +33,8 @@ def test_the_pages_actor_balances_the_pole(start: StartSession, folder: Path) ->
     assert [episode["return"] for episode in session.events("episode")] == [500.0] * 3
 
 
-def test_the_pages_own_test_passes(folder: Path) -> None:
-    """With the command of the page."""
+def test_the_test_on_the_page_passes(folder: Path) -> None:
+    """With the command on the page."""
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "test_balancer"],
         cwd=folder,
@@ -47,5 +47,5 @@ def test_the_pages_own_test_passes(folder: Path) -> None:
 
 
 def test_the_page_names_every_built_in_script() -> None:
-    """New ones have to be documented."""
+    """A new script must be documented."""
     assert set(re.findall(r"`scripted:(\w+)` \|", _PAGE.read_text())) == set(SCRIPTS)

@@ -1,3 +1,3 @@
-"""Hosts an environment: a person, an agent, or both in turns act in it."""
+"""A worker that runs an environment for a human, a policy, or both in turns."""
 
 __version__ = "0.1.0"

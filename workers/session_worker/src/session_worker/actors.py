@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DIFFERENT_START = "W210"
 """Recorded actions are repeated from a different start, so that the episode may differ."""
 
-_REMEDY = "Write module:attribute, or /path/file.py:attribute."
+_REMEDY = "Use module:attribute, or /path/file.py:attribute."
 
 
 class RandomActor:
@@ -173,7 +173,7 @@ class _UncachedLoader(SourceFileLoader):
 
 
 def load_actor(name: str) -> Callable[[Any], Any]:
-    """The class or function that creates the actor. Raises WorkerError."""
+    """Return the class or function that creates the actor. Raises WorkerError."""
     location, colon, attribute = name.rpartition(":")
     if not colon or not location or not attribute:
         raise WorkerError(f"'{name}' is not the name of an actor.", remedy=_REMEDY)
@@ -183,7 +183,7 @@ def load_actor(name: str) -> Callable[[Any], Any]:
         factory: Callable[[Any], Any] = getattr(module, attribute)
     except AttributeError:
         raise WorkerError(
-            f"{location} has no '{attribute}'.", remedy=f"Choose from {_list_callables(module)}."
+            f"{location} has no '{attribute}'.", remedy=_suggest_callables(module)
         ) from None
     if not callable(factory):
         raise WorkerError(
@@ -212,7 +212,7 @@ def _load_file(path: Path) -> ModuleType:
         )
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # so that modules beside the file can be imported
+        sys.path.insert(0, folder)  # for modules in the same folder
     name = f"mosaic_actor_{path.stem}"
     spec = importlib.util.spec_from_file_location(
         name, path, loader=_UncachedLoader(name, str(path))
@@ -225,10 +225,10 @@ def _load_file(path: Path) -> ModuleType:
     return module
 
 
-def _list_callables(module: ModuleType) -> str:
-    own = [
+def _suggest_callables(module: ModuleType) -> str:
+    names = [
         name
         for name, value in vars(module).items()
         if callable(value) and getattr(value, "__module__", "") == module.__name__
     ]
-    return ", ".join(sorted(own)) or "nothing: the module has no callables"
+    return f"Choose from {', '.join(sorted(names))}." if names else "The module has no callables."

@@ -37,7 +37,7 @@ _FOR_ENVIRONMENT = {
 
 
 def find_script(name: str) -> Callable[[Any], Any] | None:
-    """The class of the script with this name, or None."""
+    """Return the class of the script with this name, or None."""
     if name not in SCRIPTS:
         return None
     script: Callable[[Any], Any] = getattr(import_module(f"{__name__}.{name}"), SCRIPTS[name])
@@ -45,7 +45,7 @@ def find_script(name: str) -> Callable[[Any], Any] | None:
 
 
 def find_script_for(env: Any) -> Callable[[Any], Any]:
-    """The script for this environment. Raises WorkerError if there is none."""
+    """Return the script for this environment. Raises WorkerError if there is none."""
     env_id = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
     name_without_version = env_id.rpartition("/")[2].rpartition("-v")[0]
     script = find_script(_FOR_ENVIRONMENT.get(name_without_version, ""))

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-BACK, FORTH = 0, 2
+LEFT, RIGHT = 0, 2
 
 
 class SwingDriver:
-    """Never brakes, so that each swing goes higher."""
+    """Always accelerates in the direction of movement, so that each swing is higher."""
 
     def __init__(self, env: Any) -> None:
         self._is_continuous = hasattr(env.action_space, "low")
 
     def act(self, observation: Any, info: dict[str, Any]) -> Any:  # noqa: ARG002 - interface
-        forward = float(observation[1]) >= 0
+        moves_right = float(observation[1]) >= 0
         if self._is_continuous:
-            return np.array([1.0 if forward else -1.0], dtype=np.float32)
-        return FORTH if forward else BACK
+            return np.array([1.0 if moves_right else -1.0], dtype=np.float32)
+        return RIGHT if moves_right else LEFT

@@ -1,8 +1,8 @@
 """Planner: value iteration for environments with a transition table.
 
-FrozenLake, CliffWalking and Taxi list in `P[state][action]` the outcomes of an action as
-(probability, next state, reward, terminated). On solid ground the plan is a shortest path; on
-slippery ice it keeps away from the holes.
+In FrozenLake, CliffWalking and Taxi, `P[state][action]` lists the outcomes of an action as
+(probability, next state, reward, terminated). In a deterministic environment the policy is a
+shortest path; in a slippery one it avoids the holes.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class Planner:
             )
         self._table = table
         self._q_values = _iterate_values(table)
-        self._plan = {
+        self._actions = {
             state: max(q_values, key=q_values.__getitem__)
             for state, q_values in self._q_values.items()
         }
 
     def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
-        return self._plan[int(observation)]
+        return self._actions[int(observation)]
 
     def policy(self) -> dict[str, Any]:
-        """The plan for views; a terminal state has no action."""
+        """Return the policy, for views; a terminal state has no action."""
         states = sorted(self._table)
         return {
             "actions": [
-                None if _is_terminal(state, self._table[state]) else self._plan[state]
+                None if _is_terminal(state, self._table[state]) else self._actions[state]
                 for state in states
             ],
             "q_values": [list(self._q_values[state].values()) for state in states],
@@ -50,7 +50,7 @@ class Planner:
 
 
 def _iterate_values(table: dict[int, dict[int, list[Any]]]) -> dict[int, dict[int, float]]:
-    """The Q-values of all actions in all states."""
+    """Return the Q values of all actions in all states."""
     values = dict.fromkeys(table, 0.0)
     for _ in range(MAX_ITERATIONS):
         change = 0.0
