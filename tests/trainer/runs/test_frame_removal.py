@@ -1,4 +1,4 @@
-"""Frames are for those who watch: nothing of them is left of a run that is over."""
+"""The frames of a run are removed when it ends."""
 
 import json
 import os
@@ -19,29 +19,29 @@ RUN_ID = "01K4GQ3M0N2P5R7T9V1X3Z5B7D"
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
-    made = Home(tmp_path).run(RUN_ID)
-    made.path.mkdir(parents=True)
-    return made
+    directory = Home(tmp_path).run(RUN_ID)
+    directory.path.mkdir(parents=True)
+    return directory
 
 
-def test_frames_and_what_was_to_become_some(run: RunDirectory) -> None:
-    """Both go, and nothing else does."""
+def test_frames_and_temporary_files_are_removed(run: RunDirectory) -> None:
+    """Other files are not removed."""
     for name in ("frames", ".frames-12.tmp", ".frames-9.tmp", "telemetry.jsonl", "frames.mp4"):
         (run.path / name).write_bytes(b"x")
     remove_frames(run)
     assert {path.name for path in run.path.iterdir()} == {"telemetry.jsonl", "frames.mp4"}
 
 
-def test_other_files_in_their_place(run: RunDirectory, tmp_path: Path) -> None:
-    """A link is removed and not followed, a folder is left alone, a missing run is ignored."""
-    precious = tmp_path / "precious"
-    precious.write_bytes(b"x")
-    run.frames.symlink_to(precious)
+def test_unexpected_file_types(run: RunDirectory, tmp_path: Path) -> None:
+    """A link is removed and not followed, a folder is kept, a missing run is ignored."""
+    target = tmp_path / "target"
+    target.write_bytes(b"x")
+    run.frames.symlink_to(target)
     (run.path / ".frames-1.tmp").mkdir()
     remove_frames(run)
-    assert precious.exists()
+    assert target.exists()
     assert [path.name for path in run.path.iterdir()] == [".frames-1.tmp"]
-    remove_frames(RunDirectory(run.path.with_name("gone")))
+    remove_frames(RunDirectory(run.path.with_name("missing")))
 
 
 def _submit_with_frames(daemon: DaemonUnderTest) -> RunDirectory:
@@ -59,8 +59,8 @@ def _submit_with_frames(daemon: DaemonUnderTest) -> RunDirectory:
 
 
 @pytest.mark.process
-def test_a_run_that_ends(daemon: DaemonUnderTest) -> None:
-    """Its frames are gone when it is over, and who watched them sees the stream end."""
+def test_frames_are_removed_when_a_run_ends(daemon: DaemonUnderTest) -> None:
+    """The frame stream of a client ends, too."""
     run = _submit_with_frames(daemon)
     frames = daemon.stub.StreamFrames(pb.StreamFramesRequest(run_id=run.run_id))
     assert next(frames).number > 0
@@ -71,12 +71,12 @@ def test_a_run_that_ends(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_worker_and_a_daemon_that_were_killed(daemon: DaemonUnderTest) -> None:
-    """A run that is found over after a crash leaves no frames either."""
+def test_frames_are_removed_after_a_crash(daemon: DaemonUnderTest) -> None:
+    """The next daemon removes the frames of a run whose worker was killed."""
     run = _submit_with_frames(daemon)
     daemon.until(run.run_id, RunState.RUNNING)
-    half_made = run.path / ".frames-1.tmp"
-    half_made.write_bytes(b"x")
+    temporary = run.path / ".frames-1.tmp"
+    temporary.write_bytes(b"x")
     started = StartedRecord.read(run.started)
     assert started is not None
     daemon.kill()
@@ -84,4 +84,4 @@ def test_a_worker_and_a_daemon_that_were_killed(daemon: DaemonUnderTest) -> None
     daemon.restart()
     assert daemon.until(run.run_id).state == "failed"
     assert not run.frames.exists()
-    assert not half_made.exists()
+    assert not temporary.exists()

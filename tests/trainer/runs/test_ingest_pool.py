@@ -1,4 +1,4 @@
-"""Many runs are stored on a few threads, and every line of each."""
+"""A small thread pool stores every line of many runs."""
 
 import asyncio
 from pathlib import Path
@@ -32,7 +32,7 @@ def _steps(run: RunDirectory) -> int:
 
 
 def test_every_run_is_stored_to_its_last_line(tmp_path: Path) -> None:
-    """Runs that write at the same time are all stored, in parts and to the end."""
+    """Runs that write concurrently are stored incrementally and completely."""
     runs = [_run(tmp_path) for _ in range(8)]
     committed: set[str] = set()
     pool = IngestPool(committed.add)
@@ -54,11 +54,11 @@ def test_every_run_is_stored_to_its_last_line(tmp_path: Path) -> None:
 
 
 def test_a_run_with_a_huge_backlog_does_not_delay_another(tmp_path: Path) -> None:
-    """Other runs are stored between the pieces of the backlog, even on one thread."""
+    """Other runs are stored between the blocks of the backlog, even on one thread."""
     tiny_lines, long_line, normal = (_run(tmp_path) for _ in range(3))
     tiny_lines.spool.write_bytes(b"x\n" * (20 * MAX_BLOCK_LINES))
     with long_line.spool.open("wb") as spool:
-        spool.truncate(4 * SCAN_BYTES)  # a hole takes no space
+        spool.truncate(4 * SCAN_BYTES)  # a sparse file uses no disk space
     _write(normal, 0, 10)
     commits: list[str] = []
     pool = IngestPool(commits.append, threads=1)
@@ -79,8 +79,8 @@ def test_a_run_with_a_huge_backlog_does_not_delay_another(tmp_path: Path) -> Non
     assert commits.index(normal.run_id) <= 4
 
 
-def test_a_fault_is_reported_and_overcome(tmp_path: Path) -> None:
-    """A run that cannot be stored says so, and is stored when the cause is gone."""
+def test_ingest_recovers_from_a_fault(tmp_path: Path) -> None:
+    """The status has the fault, and the run is stored once the cause is removed."""
     run = _run(tmp_path)
     _write(run, 0, 10)
     run.store.mkdir()
@@ -102,7 +102,7 @@ def test_a_fault_is_reported_and_overcome(tmp_path: Path) -> None:
 
 
 def test_a_forgotten_run_can_be_deleted(tmp_path: Path) -> None:
-    """After `forget` nothing of the run is open or made again."""
+    """After `forget` the pool has no status of the run."""
     run = _run(tmp_path)
     _write(run, 0, 10)
     pool = IngestPool(lambda _: None)

@@ -1,4 +1,4 @@
-"""Runs that continue although their sweep has ended."""
+"""Trials that are still active although their sweep has ended."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,16 +20,16 @@ def registry(tmp_path: Path) -> Iterator[RunRegistry]:
         yield opened
 
 
-def parent(registry: RunRegistry, mode: str, state: RunState) -> str:
+def add_parent(registry: RunRegistry, mode: str, state: RunState) -> str:
     config = TrainRunConfig(worker="w", algo="a", env_id="E", mode=mode)  # type: ignore[arg-type] # parametrized
     ended_at = ENDED_AT if state.is_final else None
     return registry.add(new_ulid(), config, state=state, ended_at=ended_at).run_id
 
 
-def child(
-    registry: RunRegistry, of: str, state: RunState = RunState.RUNNING, age_s: float = 60.0
+def add_child(
+    registry: RunRegistry, parent_run: str, state: RunState = RunState.RUNNING, age_s: float = 60.0
 ) -> str:
-    config = TrainRunConfig(worker="w", algo="a", env_id="E", parent_run=of)
+    config = TrainRunConfig(worker="w", algo="a", env_id="E", parent_run=parent_run)
     return registry.add(new_ulid(), config, state=state, created_at=ENDED_AT - age_s).run_id
 
 
@@ -38,16 +38,16 @@ def orphans(registry: RunRegistry) -> set[str]:
 
 
 @pytest.mark.parametrize("end", [RunState.LOST, RunState.FAILED, RunState.CANCELLED])
-def test_the_runs_of_a_finished_sweep(registry: RunRegistry, end: RunState) -> None:
-    """However it ended; stopping and finished runs are omitted."""
-    sweep = parent(registry, "sweep", end)
-    going_on = {
-        child(registry, sweep, state)
+def test_trials_of_a_finished_sweep(registry: RunRegistry, end: RunState) -> None:
+    """In any final state of the sweep; stopping and finished trials are omitted."""
+    sweep = add_parent(registry, "sweep", end)
+    active = {
+        add_child(registry, sweep, state)
         for state in (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.PAUSED)
     }
-    child(registry, sweep, RunState.STOPPING)
-    child(registry, sweep, RunState.SUCCEEDED)
-    assert orphans(registry) == going_on
+    add_child(registry, sweep, RunState.STOPPING)
+    add_child(registry, sweep, RunState.SUCCEEDED)
+    assert orphans(registry) == active
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_the_runs_of_a_finished_sweep(registry: RunRegistry, end: RunState) -> N
         ("train", RunState.RUNNING),
     ],
 )
-def test_the_runs_of_other_parents(registry: RunRegistry, mode: str, state: RunState) -> None:
-    """A sweep that continues wants its runs; what a resumed run continues from is not a sweep."""
-    child(registry, parent(registry, mode, state))
-    child(registry, "01J0000000000000000000000Z")
+def test_runs_of_other_parents(registry: RunRegistry, mode: str, state: RunState) -> None:
+    """The parent is an active sweep, or not a sweep."""
+    add_child(registry, add_parent(registry, mode, state))
+    add_child(registry, "01J0000000000000000000000Z")
     assert orphans(registry) == set()
 
 
-def test_a_trial_that_a_user_runs_again(registry: RunRegistry) -> None:
-    """Its configuration names the sweep, which was over long before."""
-    child(registry, parent(registry, "sweep", RunState.LOST), age_s=-60.0)
+def test_a_trial_that_was_submitted_again(registry: RunRegistry) -> None:
+    """It was created after its sweep ended, so it is not orphaned."""
+    add_child(registry, add_parent(registry, "sweep", RunState.LOST), age_s=-60.0)
     assert orphans(registry) == set()

@@ -1,4 +1,4 @@
-"""A daemon that was killed, and the one that comes after it."""
+"""Recovery of runs by the next daemon after a crash or a stop."""
 
 import json
 import os
@@ -35,35 +35,35 @@ def _started(daemon: DaemonUnderTest, run_id: str) -> StartedRecord:
 
 
 def test_a_graceful_stop_leaves_runs_running(daemon: DaemonUnderTest) -> None:
-    """The window and the daemon go; training does not notice, and the next daemon takes it up."""
+    """Training continues without a daemon, and the next daemon reattaches to it."""
     run_id = daemon.submit(**ENDLESS)
     worker = _started(daemon, run_id).pid
     assert daemon.stop() == 0
     os.kill(worker, 0)
     daemon.restart()
     assert daemon.record(run_id).state == "running"
-    assert StartedRecord.read(daemon.run(run_id).started).pid == worker  # type: ignore[union-attr] # it is there
+    assert StartedRecord.read(daemon.run(run_id).started).pid == worker  # type: ignore[union-attr] # it exists
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
     daemon.until(run_id, RunState.CANCELLED)
 
 
 def test_a_run_that_ended_while_the_daemon_was_down(daemon: DaemonUnderTest) -> None:
-    """Runs that ended while no daemon was there have their exit codes and all their lines."""
-    fine = daemon.submit(steps=150, rate=100)
-    bad = daemon.submit(steps=150, rate=100, exit_code=7)
-    records = [_started(daemon, run_id) for run_id in (fine, bad)]
+    """Runs that ended without a daemon have their exit codes and all of their telemetry."""
+    succeeded = daemon.submit(steps=150, rate=100)
+    failed = daemon.submit(steps=150, rate=100, exit_code=7)
+    records = [_started(daemon, run_id) for run_id in (succeeded, failed)]
     daemon.kill()
     for started in records:
         stamp = started.supervisor
         assert ProcessIdentity(stamp.pid, stamp.start_ticks, started.boot_id).wait(60)
     daemon.restart()
-    assert daemon.until(fine).state == "succeeded"
-    assert (daemon.until(bad).state, daemon.record(bad).exit_code) == ("failed", 7)
-    assert {daemon.record(run_id).digest.steps for run_id in (fine, bad)} == {150}
+    assert daemon.until(succeeded).state == "succeeded"
+    assert (daemon.until(failed).state, daemon.record(failed).exit_code) == ("failed", 7)
+    assert {daemon.record(run_id).digest.steps for run_id in (succeeded, failed)} == {150}
 
 
-def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> None:
-    """When the supervisor vanished too, the worker is ended first and the run is called lost."""
+def test_a_run_without_an_exit_record_is_lost(daemon: DaemonUnderTest) -> None:
+    """If the supervisor was killed, too, the worker is killed and the run is lost."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     daemon.kill()
@@ -74,37 +74,39 @@ def test_a_run_without_a_record_of_its_end_is_lost(daemon: DaemonUnderTest) -> N
 
 
 def test_after_a_reboot_nothing_is_reattached(daemon: DaemonUnderTest) -> None:
-    """Pids of an earlier boot belong to other processes: the run is lost, and none is signalled."""
+    """Pids of an earlier boot belong to other processes, which are not signalled."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     daemon.kill()
     run = daemon.run(run_id)
     os.kill(started.supervisor.pid, signal.SIGKILL)
     os.killpg(started.pid, signal.SIGKILL)
-    innocent = ProcessIdentity.of(os.getpid())
-    assert innocent is not None
+    unrelated = ProcessIdentity.of(os.getpid())
+    assert unrelated is not None
     record = json.loads(run.started.read_bytes())
-    record.update(pid=innocent.pid, start_ticks=innocent.start_ticks, boot_id="an-earlier-boot")
+    record.update(pid=unrelated.pid, start_ticks=unrelated.start_ticks, boot_id="an-earlier-boot")
     run.started.write_text(json.dumps(record))
     daemon.restart()
     assert daemon.until(run_id).state == "lost"
 
 
-def test_an_unfinished_stop_is_finished(daemon: DaemonUnderTest) -> None:
-    """A run that was being stopped when the daemon went is stopped by the next one."""
+def test_an_interrupted_stop_is_finished(daemon: DaemonUnderTest) -> None:
+    """A run that was stopping when the daemon was killed is stopped by the next one."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
     started = _started(daemon, run_id)
-    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
-    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, reason="Enough.", grace_s=3600))
+    eventually(lambda: daemon.record(run_id).digest.steps)  # SIGTERM is ignored from here on
+    daemon.stub.CancelRun(
+        pb.CancelRunRequest(run_id=run_id, reason="Cancelled by the test.", grace_s=3600)
+    )
     daemon.kill()
     assert daemon.start("--stop-grace-s", "0.2").startswith("ready ")
     record = daemon.until(run_id)
-    assert (record.state, record.reason) == ("cancelled", "Enough.")
+    assert (record.state, record.reason) == ("cancelled", "Cancelled by the test.")
     assert not find_members(daemon.run(run_id), started)
 
 
 def test_a_paused_run_stays_paused(daemon: DaemonUnderTest) -> None:
-    """Who paused a run finds it paused after a restart, and can resume it."""
+    """A paused run is still paused after a restart, and can be resumed."""
     run_id = daemon.submit(steps=300, rate=200)
     _started(daemon, run_id)
     daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
@@ -115,58 +117,58 @@ def test_a_paused_run_stays_paused(daemon: DaemonUnderTest) -> None:
     assert daemon.until(run_id).digest.steps == 300
 
 
-def test_the_queue_survives(daemon: DaemonUnderTest) -> None:
-    """Runs that waited continue to wait, also one whose directory was never made."""
+def test_the_queue_is_restored(daemon: DaemonUnderTest) -> None:
+    """Queued runs remain queued, also one without a directory."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
-    going = [daemon.submit(**ENDLESS) for _ in range(limit)]
-    for run_id in going:
+    running = [daemon.submit(**ENDLESS) for _ in range(limit)]
+    for run_id in running:
         daemon.until(run_id, RunState.RUNNING)
     waiting = daemon.submit(steps=5)
     daemon.kill()
     shutil.rmtree(daemon.run(waiting).path)
     daemon.restart()
     assert daemon.record(waiting).state == "queued"
-    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=going[0]))
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=running[0]))
     assert daemon.until(waiting).digest.steps == 5
 
 
-def test_the_registry_is_lost(daemon: DaemonUnderTest) -> None:
-    """Without trainer.db everything is found again in the run directories, live runs included."""
-    done = daemon.submit(steps=40)
-    daemon.until(done, RunState.SUCCEEDED)
-    live = daemon.submit(**ENDLESS)
-    _started(daemon, live)
+def test_the_registry_is_rebuilt(daemon: DaemonUnderTest) -> None:
+    """Without trainer.db, runs are restored from their directories, including active runs."""
+    finished = daemon.submit(steps=40)
+    daemon.until(finished, RunState.SUCCEEDED)
+    active = daemon.submit(**ENDLESS)
+    _started(daemon, active)
     daemon.kill()
     for path in daemon.home.trainer.glob("trainer.db*"):
         path.unlink()
     daemon.restart()
-    assert daemon.until(done).state == "succeeded"
-    assert daemon.record(done).digest.steps == 40
-    assert daemon.record(live).state == "running"
+    assert daemon.until(finished).state == "succeeded"
+    assert daemon.record(finished).digest.steps == 40
+    assert daemon.record(active).state == "running"
 
 
-def test_half_written_directories(daemon: DaemonUnderTest) -> None:
-    """What cannot be a run is set aside with the reason, or removed when there is nothing in it."""
+def test_incomplete_directories(daemon: DaemonUnderTest) -> None:
+    """An invalid directory is set aside with the reason; an empty one is removed."""
     daemon.kill()
     empty, garbage = (daemon.home.runs / new_ulid() for _ in range(2))
     empty.mkdir()
     garbage.mkdir()
     (garbage / "config.json").write_text('{"worker":')
-    (garbage / "telemetry.jsonl").write_text("precious\n")
-    cut_off = daemon.home.runs / f".importing-{new_ulid()}"
-    cut_off.mkdir()
+    (garbage / "telemetry.jsonl").write_text("content\n")
+    incomplete = daemon.home.runs / f".importing-{new_ulid()}"
+    incomplete.mkdir()
     daemon.restart()
     assert not empty.exists()
-    assert not cut_off.exists()
-    aside = daemon.home.quarantine / garbage.name
-    assert (aside / "telemetry.jsonl").read_text() == "precious\n"
-    assert "config.json" in aside.with_name(f"{garbage.name}.reason.txt").read_text()
+    assert not incomplete.exists()
+    set_aside = daemon.home.quarantine / garbage.name
+    assert (set_aside / "telemetry.jsonl").read_text() == "content\n"
+    assert "config.json" in set_aside.with_name(f"{garbage.name}.reason.txt").read_text()
     problems = daemon.stub.GetHealth(pb.GetHealthRequest()).problems
     assert any("set aside" in problem for problem in problems)
 
 
-def test_a_run_whose_spool_is_gone_is_not_waited_for(daemon: DaemonUnderTest) -> None:
-    """Numbers that say there is more to store do not keep a daemon busy when there is not."""
+def test_a_run_without_a_spool_is_not_ingested(daemon: DaemonUnderTest) -> None:
+    """A digest with uncommitted bytes does not matter if the spool is missing."""
     run_id = daemon.submit(steps=5)
     daemon.until(run_id, RunState.SUCCEEDED)
     daemon.stop()
@@ -191,8 +193,8 @@ def _has_grown(daemon: DaemonUnderTest, run_id: str, seen: int) -> bool:
     return daemon.record(run_id).digest.steps > seen
 
 
-def test_the_clock_jumps(tmp_path: Path) -> None:
-    """A day forth and two days back: no run is stopped, stalls or ends before it began."""
+def test_clock_changes(tmp_path: Path) -> None:
+    """Setting the clock forward and back does not stop or stall a run."""
     offset = tmp_path / "offset"
     offset.write_text("0")
     (tmp_path / "shift").mkdir()

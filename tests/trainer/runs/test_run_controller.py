@@ -1,4 +1,4 @@
-"""Runs in a real daemon: started, paused, stopped, failed and limited."""
+"""Runs in a real daemon: start, pause, stop, failure and time limit."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def _started(daemon: DaemonUnderTest, run_id: str) -> StartedRecord:
 
 
 def _cancel(daemon: DaemonUnderTest, run_id: str, grace_s: float = 10.0) -> pb.RunRecord:
-    request = pb.CancelRunRequest(run_id=run_id, reason="Enough.", grace_s=grace_s)
+    request = pb.CancelRunRequest(run_id=run_id, reason="Cancelled by the test.", grace_s=grace_s)
     return daemon.stub.CancelRun(request)
 
 
@@ -55,7 +55,7 @@ def _history(daemon: DaemonUnderTest, run_id: str) -> list[str]:
 
 
 def test_a_run_from_start_to_end(daemon: DaemonUnderTest) -> None:
-    """A run that does its work succeeds, and everything about it is on record."""
+    """A run that finishes succeeds, and its details are recorded."""
     run_id = daemon.submit(steps=300, rate=0, episode_length=30)
     record = daemon.until(run_id)
     details = daemon.stub.GetRun(pb.RunRef(run_id=run_id))
@@ -68,8 +68,8 @@ def test_a_run_from_start_to_end(daemon: DaemonUnderTest) -> None:
     assert details.bundle.name == "echo_worker"
 
 
-def test_the_same_configuration_again_is_another_run(daemon: DaemonUnderTest) -> None:
-    """Only the same request is the same run: who submits again after a failure gets a new one."""
+def test_a_configuration_can_be_submitted_again(daemon: DaemonUnderTest) -> None:
+    """The same request id returns the same run; another request id starts a new one."""
     config = json.dumps(
         {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "params": {"exit_code": 3}}
     ).encode()
@@ -83,7 +83,7 @@ def test_the_same_configuration_again_is_another_run(daemon: DaemonUnderTest) ->
 
 
 def test_a_crash_is_reported_with_the_last_lines(daemon: DaemonUnderTest) -> None:
-    """A worker that dies leaves the reason and what it said last, in the event and on the run."""
+    """The reason and the last output lines are in the event and in the run details."""
     run_id = daemon.submit(steps=100, crash_at=20)
     record = daemon.until(run_id, RunState.FAILED)
     assert "SIGSEGV" in record.reason
@@ -95,8 +95,8 @@ def test_a_crash_is_reported_with_the_last_lines(daemon: DaemonUnderTest) -> Non
     assert list(final.state.output_tail) == list(details.output_tail)
 
 
-def test_cancel_in_the_queue(daemon: DaemonUnderTest) -> None:
-    """A run that waits is cancelled without ever having a process."""
+def test_cancel_a_queued_run(daemon: DaemonUnderTest) -> None:
+    """A queued run is cancelled without starting a process."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     for _ in range(limit):
         daemon.submit(**ENDLESS)
@@ -108,7 +108,7 @@ def test_cancel_in_the_queue(daemon: DaemonUnderTest) -> None:
 
 
 def test_cancel_while_preparing(daemon: DaemonUnderTest) -> None:
-    """A run whose bundle is being installed is cancelled at once, not after the installation."""
+    """A run whose bundle is being installed is cancelled immediately."""
     daemon.until(daemon.submit(steps=1), RunState.SUCCEEDED)
     bundle = next(daemon.home.venvs.glob("echo_worker-*"))
     lock = next(path for path in daemon.home.venvs.rglob("*lock*") if bundle.name in path.name)
@@ -122,17 +122,17 @@ def test_cancel_while_preparing(daemon: DaemonUnderTest) -> None:
 
 
 def test_cancel_while_running(daemon: DaemonUnderTest) -> None:
-    """A running worker is asked, obeys, and nothing of it is left."""
+    """A running worker handles `stop`, and no process of it is left."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     assert _cancel(daemon, run_id).state == "stopping"
     record = daemon.until(run_id)
-    assert (record.state, record.reason) == ("cancelled", "Enough.")
+    assert (record.state, record.reason) == ("cancelled", "Cancelled by the test.")
     assert not find_members(daemon.run(run_id), started)
 
 
 def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
-    """A paused worker wakes up to obey."""
+    """A paused worker is resumed to handle `stop`."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     assert daemon.stub.PauseRun(pb.RunRef(run_id=run_id)).state == "paused"
@@ -142,18 +142,18 @@ def test_cancel_while_paused(daemon: DaemonUnderTest) -> None:
 
 
 def test_cancel_again_while_stopping(daemon: DaemonUnderTest) -> None:
-    """Who loses patience with a worker that ignores everything asks again, with less grace."""
+    """A second request with a shorter grace period applies to a worker that ignores SIGTERM."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
     started = _started(daemon, run_id)
-    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
+    eventually(lambda: daemon.record(run_id).digest.steps)  # SIGTERM is ignored from here on
     _cancel(daemon, run_id, grace_s=3600)
     assert _cancel(daemon, run_id, grace_s=0.1).state == "stopping"
     assert daemon.until(run_id).state == "cancelled"
     assert not find_members(daemon.run(run_id), started)
 
 
-def test_cancel_of_one_that_is_over(daemon: DaemonUnderTest) -> None:
-    """What is over stays as it ended."""
+def test_cancel_a_finished_run(daemon: DaemonUnderTest) -> None:
+    """The request is rejected, and the state does not change."""
     run_id = daemon.submit(steps=1)
     daemon.until(run_id, RunState.SUCCEEDED)
     with pytest.raises(grpc.RpcError) as caught:
@@ -162,8 +162,8 @@ def test_cancel_of_one_that_is_over(daemon: DaemonUnderTest) -> None:
     assert daemon.record(run_id).state == "succeeded"
 
 
-def test_a_worker_with_children_of_its_own(daemon: DaemonUnderTest) -> None:
-    """Ending a run ends all it has started, orphans in sessions of their own included."""
+def test_child_processes_of_a_worker_are_killed(daemon: DaemonUnderTest) -> None:
+    """Cancelling a run kills all of its processes, including orphans in other sessions."""
     run_id = daemon.submit(**ENDLESS, fork=4)
     _started(daemon, run_id)
     eventually(lambda: len(_processes_of(run_id)) >= 6)
@@ -173,7 +173,7 @@ def test_a_worker_with_children_of_its_own(daemon: DaemonUnderTest) -> None:
 
 
 def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
-    """A worker that can pause does so itself, and continues at the same step."""
+    """A worker that supports pausing pauses itself, and continues at the same step."""
     run_id = daemon.submit(steps=400, rate=200)
     _started(daemon, run_id)
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
@@ -182,13 +182,13 @@ def test_pause_by_command_and_resume(daemon: DaemonUnderTest) -> None:
     assert daemon.until(run_id).digest.steps == 400
 
 
-def test_pause_by_force(daemon: DaemonUnderTest) -> None:
-    """A worker that does not answer is frozen where it stands, and wakes again."""
+def test_pause_by_signal(daemon: DaemonUnderTest) -> None:
+    """The processes of a worker that does not respond are suspended."""
     run_id = daemon.submit(**ENDLESS)
     started = _started(daemon, run_id)
     process = read_stat(started.pid)
     assert process is not None
-    # Deaf, but alive: it cannot read the command, as one that is deep in a long computation.
+    # The worker cannot read the command, as during a long computation.
     daemon.run(run_id).control.unlink()
     paused = daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
     assert (paused.state, paused.reason) == (
@@ -201,28 +201,28 @@ def test_pause_by_force(daemon: DaemonUnderTest) -> None:
 
 
 def test_time_limit(daemon: DaemonUnderTest) -> None:
-    """A run that takes longer than it may is stopped, and says why."""
+    """A run that exceeds its time limit is cancelled with a reason."""
     run_id = _submit(daemon, params=ENDLESS, time_limit_s=0.5)
     record = daemon.until(run_id, RunState.CANCELLED)
     assert record.reason == "Its time limit of 0.5 s was reached."
 
 
-def test_priority(daemon: DaemonUnderTest) -> None:
-    """Of those that wait, the most urgent starts first, whenever it came."""
+def test_queued_runs_start_by_priority(daemon: DaemonUnderTest) -> None:
+    """The run with the highest priority starts first, regardless of the order of submission."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
-    going = [daemon.submit(**ENDLESS) for _ in range(limit)]
-    for run_id in going:
+    running = [daemon.submit(**ENDLESS) for _ in range(limit)]
+    for run_id in running:
         daemon.until(run_id, RunState.RUNNING)
-    late = _submit(daemon, params={"steps": 1}, priority=-5)
-    urgent = _submit(daemon, params={"steps": 1}, priority=5)
-    _cancel(daemon, going[0])
-    first = daemon.until(urgent)
-    second = daemon.until(late)
+    low = _submit(daemon, params={"steps": 1}, priority=-5)
+    high = _submit(daemon, params={"steps": 1}, priority=5)
+    _cancel(daemon, running[0])
+    first = daemon.until(high)
+    second = daemon.until(low)
     assert first.started_at <= second.started_at
 
 
 @pytest.mark.parametrize(
-    ("fields", "word"),
+    ("fields", "text"),
     [
         ({"resources": {"gpus": 512}}, "512 GPUs"),
         ({"resources": {"cpus": 4000}}, "4000 CPUs"),
@@ -232,17 +232,17 @@ def test_priority(daemon: DaemonUnderTest) -> None:
         ({"launcher": "ray"}, "ray"),
     ],
 )
-def test_a_run_that_cannot_start_is_rejected_at_once(
-    daemon: DaemonUnderTest, fields: dict[str, Any], word: str
+def test_a_run_that_cannot_start_is_rejected(
+    daemon: DaemonUnderTest, fields: dict[str, Any], text: str
 ) -> None:
-    """A GPU that is not there, a misspelt parameter: reported before anything is queued."""
-    with pytest.raises(grpc.RpcError, match=word):
+    """A missing GPU or a misspelt parameter is reported before the run is queued."""
+    with pytest.raises(grpc.RpcError, match=text):
         _submit(daemon, **{"params": {}, **fields})
     assert not daemon.stub.ListRuns(pb.ListRunsRequest()).runs
 
 
 def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
-    """A worker without a sign of life is shown as such, stays alive, and is never killed."""
+    """A worker without heartbeats has a warning and is not killed."""
     daemon = DaemonUnderTest(tmp_path, ("--stalled-after-s", "0.5"))
     try:
         daemon.start()
@@ -257,14 +257,14 @@ def test_a_stalled_run_gets_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_worker_killed_by_a_signal(daemon: DaemonUnderTest) -> None:
-    """A worker that is killed has failed, by that signal."""
+    """The run has failed, and the reason names the signal."""
     run_id = daemon.submit(**ENDLESS)
     os.kill(_started(daemon, run_id).pid, signal.SIGKILL)
     assert daemon.until(run_id, RunState.FAILED).reason == "The worker was ended by SIGKILL."
 
 
 def test_control_reaches_the_worker(daemon: DaemonUnderTest) -> None:
-    """A command is numbered, delivered, and answered by the worker on its own line."""
+    """Commands are numbered in order; an unknown command is rejected."""
     run_id = daemon.submit(**ENDLESS)
     _started(daemon, run_id)
 
@@ -275,4 +275,4 @@ def test_control_reaches_the_worker(daemon: DaemonUnderTest) -> None:
     first, second = send(b'{"cmd":"speed","value":2}').seq, send(b'{"cmd":"checkpoint"}').seq
     assert first < second
     with pytest.raises(grpc.RpcError, match="is not a known command"):
-        send(b'{"cmd":"dance"}')
+        send(b'{"cmd":"unknown"}')

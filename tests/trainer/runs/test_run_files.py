@@ -1,4 +1,4 @@
-"""The last lines of a run's output are plain text, whatever the worker printed."""
+"""The last lines of a run's output are plain text."""
 
 import os
 from pathlib import Path
@@ -12,37 +12,37 @@ from mosaic.trainer.runs.run_files import MAX_LINE_LENGTH, last_lines
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
-    """An empty directory of a run."""
+    """An empty run directory."""
     directory = Home(tmp_path).run(new_ulid())
     directory.path.mkdir(parents=True)
     return directory
 
 
-def written(run: RunDirectory, data: bytes, count: int = 50) -> tuple[str, ...]:
+def write_and_read(run: RunDirectory, data: bytes, count: int = 50) -> tuple[str, ...]:
     run.worker_log.write_bytes(data)
     return last_lines(run, count)
 
 
-def test_no_file_no_lines(run: RunDirectory) -> None:
+def test_a_missing_or_special_file_has_no_lines(run: RunDirectory) -> None:
     """A run that never started has no output."""
     assert last_lines(run) == ()
-    assert written(run, b"") == ()
+    assert write_and_read(run, b"") == ()
     run.worker_log.unlink()
     os.mkfifo(run.worker_log)
     assert last_lines(run) == ()
 
 
-def test_the_last_so_many(run: RunDirectory) -> None:
-    """Only the end is given, in order, with blank lines inside kept and those at the end not."""
+def test_only_the_last_lines_are_returned(run: RunDirectory) -> None:
+    """In order, including blank lines between them, without trailing blank lines."""
     lines = [f"line {number}" for number in range(1000)]
-    assert written(run, "\n".join(lines).encode()) == tuple(lines[-50:])
-    assert written(run, "\n".join(lines).encode() + b"\n", count=3) == tuple(lines[-3:])
-    assert written(run, b"a\n\nb\n\n\n") == ("a", "", "b")
-    assert written(run, b"a\nb\n", count=0) == ()
+    assert write_and_read(run, "\n".join(lines).encode()) == tuple(lines[-50:])
+    assert write_and_read(run, "\n".join(lines).encode() + b"\n", count=3) == tuple(lines[-3:])
+    assert write_and_read(run, b"a\n\nb\n\n\n") == ("a", "", "b")
+    assert write_and_read(run, b"a\nb\n", count=0) == ()
 
 
 def test_a_huge_log_is_read_from_its_end(run: RunDirectory) -> None:
-    """A log of gigabytes costs as much as a short one: what lies before is not even readable."""
+    """Only the end of a large log is read."""
     with run.worker_log.open("wb") as file:
         file.seek(1 << 40)
         file.write(b"\nfirst\nlast\n")
@@ -50,7 +50,7 @@ def test_a_huge_log_is_read_from_its_end(run: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "shown"),
+    ("raw", "expected"),
     [
         (b"10%\r 50%\r100%", "100%"),
         (b"\r100%|####| 5/5\r", "100%|####| 5/5"),
@@ -61,22 +61,24 @@ def test_a_huge_log_is_read_from_its_end(run: RunDirectory) -> None:
         (b"bell\x07 nul\x00 back\x08", "bell nul back"),
         (b"a\tb", "a   b"),
         (b"broken \xff\xfe utf-8", "broken \ufffd\ufffd utf-8"),
-        ("turned \u202e text \u2028 end".encode(), "turned  text  end"),
+        ("reversed \u202e text \u2028 end".encode(), "reversed  text  end"),
         ("c1 \x9b31m".encode(), "c1 31m"),
         (b"\x1b", ""),
         (b"\x1b[", ""),
         ("Täglich grüßt das Murmeltier 🦫".encode(), "Täglich grüßt das Murmeltier 🦫"),
     ],
 )
-def test_what_terminals_interpret_is_removed(run: RunDirectory, raw: bytes, shown: str) -> None:
-    """Progress bars show their last state; colours, titles and control characters are gone."""
-    assert written(run, b"before\n" + raw + b"\nafter\n") == ("before", shown, "after")
+def test_terminal_control_sequences_are_removed(
+    run: RunDirectory, raw: bytes, expected: str
+) -> None:
+    """Progress bars show their last state; colours, titles and control characters are removed."""
+    assert write_and_read(run, b"before\n" + raw + b"\nafter\n") == ("before", expected, "after")
 
 
-def test_long_lines_are_cut(run: RunDirectory) -> None:
-    """A line without an end cannot fill a page, and the lines after it are there."""
-    lines = written(run, b"x" * 5_000_000 + b"\nshort\n")
+def test_long_lines_are_truncated(run: RunDirectory) -> None:
+    """The lines after a long line are returned, too."""
+    lines = write_and_read(run, b"x" * 5_000_000 + b"\nshort\n")
     assert lines[-1] == "short"
     assert all(len(line) <= MAX_LINE_LENGTH for line in lines)
-    endless = written(run, b"\r".join(b"%d%%" % n for n in range(1_000_000)))
-    assert endless == ("999999%",)
+    progress = write_and_read(run, b"\r".join(b"%d%%" % n for n in range(1_000_000)))
+    assert progress == ("999999%",)

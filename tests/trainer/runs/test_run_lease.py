@@ -1,4 +1,4 @@
-"""Runs with a lease, and what happens when no client renews it."""
+"""Runs with a lease that clients renew."""
 
 import json
 import os
@@ -21,7 +21,7 @@ LEASE_S = 30.0
 
 
 def _check_until(lease: LeaseTimer, first_s: float, last_s: float) -> LeaseState:
-    """How the lease stands at `last_s`, looked at as often as it asks to be."""
+    """Check the lease at its interval and return its state at `last_s`."""
     now = first_s
     while now < last_s:
         lease.check(now)
@@ -29,8 +29,8 @@ def _check_until(lease: LeaseTimer, first_s: float, last_s: float) -> LeaseState
     return lease.check(last_s)
 
 
-def test_a_lease_lapses_and_then_ends() -> None:
-    """Without a client it pauses after one lease and stops after two."""
+def test_a_lease_lapses_and_then_expires() -> None:
+    """Without a client it lapses after one lease period and is over after two."""
     lease = LeaseTimer(LEASE_S, now=100.0)
     assert _check_until(lease, 100.0, 129.9) is LeaseState.HELD
     assert _check_until(lease, 129.9, 130.0) is LeaseState.LAPSED
@@ -39,7 +39,7 @@ def test_a_lease_lapses_and_then_ends() -> None:
 
 
 def test_renewing_keeps_the_lease() -> None:
-    """Each hold is worth a whole lease, also after it had lapsed."""
+    """Each renewal starts a full lease period, also after a lapse."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 29.0) is LeaseState.HELD
     lease.renew(29.0)
@@ -49,28 +49,28 @@ def test_renewing_keeps_the_lease() -> None:
     assert _check_until(lease, 60.0, 89.0) is LeaseState.HELD
 
 
-def test_a_laptop_that_was_suspended() -> None:
-    """After a suspend the client has a full lease to renew."""
+def test_a_suspended_machine() -> None:
+    """After a suspend the client has a full lease period to renew."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 20.0) is LeaseState.HELD
-    night = 20.0 + 8 * 3600
-    assert lease.check(night) is LeaseState.HELD
-    assert _check_until(lease, night, night + 29.0) is LeaseState.HELD
-    assert _check_until(lease, night + 29.0, night + 31.0) is LeaseState.LAPSED
+    resumed_at = 20.0 + 8 * 3600
+    assert lease.check(resumed_at) is LeaseState.HELD
+    assert _check_until(lease, resumed_at, resumed_at + 29.0) is LeaseState.HELD
+    assert _check_until(lease, resumed_at + 29.0, resumed_at + 31.0) is LeaseState.LAPSED
 
 
-def test_suspended_after_the_lease_had_lapsed() -> None:
-    """The run stays paused, and there is a whole lease again to come back to it."""
+def test_a_machine_suspended_after_a_lapse() -> None:
+    """The run remains paused, and the client has a full lease period to renew."""
     lease = LeaseTimer(LEASE_S, now=0.0)
     assert _check_until(lease, 0.0, 50.0) is LeaseState.LAPSED
-    night = 50.0 + 8 * 3600
-    assert lease.check(night) is LeaseState.LAPSED
-    assert _check_until(lease, night, night + 29.0) is LeaseState.LAPSED
-    assert _check_until(lease, night + 29.0, night + 31.0) is LeaseState.OVER
+    resumed_at = 50.0 + 8 * 3600
+    assert lease.check(resumed_at) is LeaseState.LAPSED
+    assert _check_until(lease, resumed_at, resumed_at + 29.0) is LeaseState.LAPSED
+    assert _check_until(lease, resumed_at + 29.0, resumed_at + 31.0) is LeaseState.OVER
 
 
-def test_a_daemon_that_takes_up_a_lapsed_run() -> None:
-    """It is given as long again before it ends, not ended at once."""
+def test_a_daemon_that_recovers_a_lapsed_run() -> None:
+    """The run has another lease period before it is stopped."""
     lease = LeaseTimer(LEASE_S, now=0.0, has_lapsed=True)
     assert _check_until(lease, 0.0, 29.0) is LeaseState.LAPSED
     assert _check_until(lease, 29.0, 30.0) is LeaseState.OVER
@@ -88,7 +88,7 @@ def _submit(daemon: DaemonUnderTest, lease_s: float | None) -> str:
     return daemon.stub.SubmitRun(request).run_id
 
 
-def _hold(daemon: DaemonUnderTest, run_id: str) -> pb.RunRecord:
+def _renew(daemon: DaemonUnderTest, run_id: str) -> pb.RunRecord:
     return daemon.stub.HoldRun(pb.RunRef(run_id=run_id))
 
 
@@ -98,26 +98,26 @@ def _reasons(daemon: DaemonUnderTest, run_id: str) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def _held(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
-    """A client that holds the run for as long as the block lasts."""
-    over = threading.Event()
+def _renewing(daemon: DaemonUnderTest, run_id: str) -> Iterator[None]:
+    """Renew the lease repeatedly during the block."""
+    done = threading.Event()
 
-    def hold() -> None:
-        while not over.wait(0.05):
-            _hold(daemon, run_id)
+    def renew() -> None:
+        while not done.wait(0.05):
+            _renew(daemon, run_id)
 
-    holder = threading.Thread(target=hold)
-    holder.start()
+    renewer = threading.Thread(target=renew)
+    renewer.start()
     try:
         yield
     finally:
-        over.set()
-        holder.join()
+        done.set()
+        renewer.join()
 
 
 @pytest.mark.process
 def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> None:
-    """First it pauses, then it stops, each with a reason."""
+    """The run is paused, then stopped, each with a reason."""
     run_id = _submit(daemon, 0.5)
     record = daemon.until(run_id)
     assert record.state == "cancelled"
@@ -128,13 +128,13 @@ def test_a_run_without_a_client_pauses_and_stops(daemon: DaemonUnderTest) -> Non
 
 
 @pytest.mark.process
-def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
-    """A run paused for lack of a client resumes for the first one, with a reason."""
+def test_a_renewed_lease_resumes_the_run(daemon: DaemonUnderTest) -> None:
+    """A run paused by a lapsed lease resumes with a reason."""
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
-    assert _hold(daemon, run_id).state == "running"
+    assert _renew(daemon, run_id).state == "running"
     assert _reasons(daemon, run_id)[-1] == ("running", "A client renewed its lease.")
-    with _held(daemon, run_id):
+    with _renewing(daemon, run_id):
         steps = daemon.record(run_id).digest.steps
         eventually(lambda: daemon.record(run_id).digest.steps > steps + 20)
         assert daemon.record(run_id).state == "running"
@@ -142,8 +142,8 @@ def test_a_client_that_comes_back(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_command_holds_too(daemon: DaemonUnderTest) -> None:
-    """A command renews the lease: a lapsed run resumes before it gets the command."""
+def test_a_command_renews_the_lease(daemon: DaemonUnderTest) -> None:
+    """A lapsed run resumes before it gets the command."""
     run_id = _submit(daemon, 2.0)
     daemon.until(run_id, RunState.PAUSED)
     command = json.dumps({"cmd": "checkpoint"}).encode()
@@ -153,21 +153,21 @@ def test_a_command_holds_too(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_pause_of_a_person(daemon: DaemonUnderTest) -> None:
-    """Holding leaves it alone; and when the person is gone it ends like any other."""
+def test_a_run_paused_by_the_user(daemon: DaemonUnderTest) -> None:
+    """Renewing the lease does not resume the run; without a client it is stopped."""
     run_id = _submit(daemon, 0.5)
-    with _held(daemon, run_id):
+    with _renewing(daemon, run_id):
         daemon.until(run_id, RunState.RUNNING)
         daemon.stub.PauseRun(pb.RunRef(run_id=run_id))
         for _ in range(20):
-            assert _hold(daemon, run_id).state == "paused"
+            assert _renew(daemon, run_id).state == "paused"
     assert daemon.until(run_id).reason == "No client has held it for 1 s."
     assert "A client renewed its lease." not in dict(_reasons(daemon, run_id)).values()
 
 
 @pytest.mark.process
-def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
-    """A run that was resumed after its lease lapsed is paused again without a client."""
+def test_a_resumed_run_without_a_client_pauses_again(daemon: DaemonUnderTest) -> None:
+    """A run that the user resumed after a lapse is paused again."""
     run_id = _submit(daemon, 1.0)
     daemon.until(run_id, RunState.PAUSED)
     daemon.stub.ResumeRun(pb.RunRef(run_id=run_id))
@@ -179,7 +179,7 @@ def test_resumed_by_a_person_and_left_again(daemon: DaemonUnderTest) -> None:
 @pytest.mark.long
 @pytest.mark.process
 def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
-    """The run outlives its client by two leases, not more."""
+    """The run is cancelled two lease periods after its client was killed."""
     run_id = _submit(daemon, 3.0)
     code = (
         "import sys, time; from mosaic.client import TrainerClient\n"
@@ -187,36 +187,36 @@ def test_a_client_that_is_killed(daemon: DaemonUnderTest) -> None:
         "while True: print(client.renew_lease(sys.argv[2]).state, flush=True); time.sleep(0.1)"
     )
     command = [sys.executable, "-c", code, str(daemon.home.path), run_id]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        with _held(daemon, run_id):  # the client may take longer than a lease to start
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as renewer:
+        assert renewer.stdout is not None
+        with _renewing(daemon, run_id):  # the client may take longer than a lease period to start
             daemon.until(run_id, RunState.RUNNING)
-            while holder.stdout.readline().strip() != "running":
-                assert holder.poll() is None
+            while renewer.stdout.readline().strip() != "running":
+                assert renewer.poll() is None
         for _ in range(20):
-            assert holder.stdout.readline().strip() == "running"
-        os.kill(holder.pid, signal.SIGKILL)
+            assert renewer.stdout.readline().strip() == "running"
+        os.kill(renewer.pid, signal.SIGKILL)
     assert daemon.until(run_id).state == "cancelled"
 
 
 @pytest.mark.process
-def test_a_daemon_that_comes_back_gives_a_new_lease(daemon: DaemonUnderTest) -> None:
-    """Who could not hold it for want of a daemon is not late, paused by a lapse or not."""
-    going, lapsed = _submit(daemon, 600.0), _submit(daemon, 2.0)
+def test_a_restarted_daemon_starts_a_new_lease(daemon: DaemonUnderTest) -> None:
+    """Time without a daemon does not count, neither for running nor for lapsed runs."""
+    running, lapsed = _submit(daemon, 600.0), _submit(daemon, 2.0)
     daemon.until(lapsed, RunState.PAUSED)
     daemon.kill()
     daemon.restart()
-    assert _hold(daemon, lapsed).state == "running"
+    assert _renew(daemon, lapsed).state == "running"
     assert _reasons(daemon, lapsed)[-1][1] == "A client renewed its lease."
-    assert daemon.record(going).state == "running"
+    assert daemon.record(running).state == "running"
 
 
 @pytest.mark.process
 def test_runs_without_a_lease(daemon: DaemonUnderTest) -> None:
-    """They may be held, and need not be; a run that is over may be held too."""
+    """Renewing is accepted but not needed, also for a finished run."""
     run_id = _submit(daemon, None)
     daemon.until(run_id, RunState.RUNNING)
-    assert _hold(daemon, run_id).state == "running"
+    assert _renew(daemon, run_id).state == "running"
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
     daemon.until(run_id)
-    assert _hold(daemon, run_id).state == "cancelled"
+    assert _renew(daemon, run_id).state == "cancelled"

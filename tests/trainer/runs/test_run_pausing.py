@@ -1,4 +1,4 @@
-"""A pause that comes to nothing leaves the run going."""
+"""A failed pause leaves the run running."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from mosaic.trainer.runs.run_pausing import RunPausing
 
 
 class _FullRegistry:
-    """Can be read, and not be written to."""
+    """A registry that can be read but not written."""
 
     def get(self, run_id: str) -> SimpleNamespace:
         return SimpleNamespace(run_id=run_id, state=RunState.RUNNING)
@@ -25,8 +25,8 @@ class _FullRegistry:
         raise RegistryUnavailableError(Path("registry"), OSError("full"), "Free some space.")
 
 
-class _CannotPause:
-    """Describes a worker that has to be frozen."""
+class _CatalogWithoutPause:
+    """A catalog of a worker that does not support pausing."""
 
     def describe(self, _: str) -> SimpleNamespace:
         return SimpleNamespace(supports=SimpleNamespace(pause=False))
@@ -41,12 +41,14 @@ class _Launcher:
 
 
 def test_a_pause_that_cannot_be_recorded(tmp_path: Path) -> None:
-    """The processes are not left frozen: a run that counts as running cannot be resumed."""
+    """The processes are resumed, because a run recorded as running cannot be resumed."""
     launcher = _Launcher()
-    parts = SimpleNamespace(registry=_FullRegistry(), launcher=launcher, catalog=_CannotPause())
-    nothing: Any = None
+    services = SimpleNamespace(
+        registry=_FullRegistry(), launcher=launcher, catalog=_CatalogWithoutPause()
+    )
+    unused: Any = None
     run = Home(tmp_path).run("01M7HBH411PXKTGPG4MB6EJWMT")
-    pausing = RunPausing(cast("Any", parts), "any_worker", run, nothing, nothing)
+    pausing = RunPausing(cast("Any", services), "any_worker", run, unused, unused)
     with pytest.raises(UserError, match="full"):
         asyncio.run(pausing.pause())
     assert launcher.sent == [signal.SIGSTOP, signal.SIGCONT]

@@ -1,4 +1,4 @@
-"""The reported outcome of a run."""
+"""The recorded outcome of a run."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from mosaic.trainer.runs.run_recorder import outcome_of
 
 SUCCEEDED, FAILED, CANCELLED = (
     Bye(outcome="succeeded"),
-    Bye(outcome="failed", error="no such map", remedy="Draw one."),
+    Bye(outcome="failed", error="map not found", remedy="Create the map."),
     Bye(outcome="cancelled"),
 )
 
@@ -27,13 +27,13 @@ def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
     [
         (_exited(0), SUCCEEDED, None, RunState.SUCCEEDED, "Finished."),
         (_exited(0), None, None, RunState.SUCCEEDED, "Finished."),
-        (_exited(3), FAILED, None, RunState.FAILED, "no such map"),
+        (_exited(3), FAILED, None, RunState.FAILED, "map not found"),
         (_exited(3), None, None, RunState.FAILED, "exit code 3"),
-        (_exited(0), FAILED, None, RunState.FAILED, "no such map"),
+        (_exited(0), FAILED, None, RunState.FAILED, "map not found"),
         (_exited(0), CANCELLED, None, RunState.CANCELLED, "by another program"),
         (_exited(0), CANCELLED, "on request", RunState.CANCELLED, "on request"),
         (_exited(0), None, "on request", RunState.CANCELLED, "on request"),
-        # It was done before it heard of the stop: what it did is whole.
+        # It finished before it received the stop command.
         (_exited(0), SUCCEEDED, "on request", RunState.SUCCEEDED, "Finished."),
         (
             _exited(None, signal=9, signal_name="SIGKILL"),
@@ -55,14 +55,14 @@ def _exited(exit_code: int | None = 0, **fields: Any) -> Exited:
 def test_outcomes(
     process: Exited, bye: Bye | None, stop_reason: str | None, state: RunState, reason: str
 ) -> None:
-    """Exit code, farewell and our own doing together decide; none of them alone."""
+    """The outcome depends on the exit code, the `bye` event and the stop request."""
     outcome = outcome_of(process, bye, stop_reason)
     assert outcome.state is state
     assert reason in outcome.reason
 
 
-def test_a_vanished_supervisor() -> None:
-    """Without a record of the exit the run is lost, and the remedy says what to do."""
+def test_a_run_without_an_exit_record_is_lost() -> None:
+    """The remedy says what to do."""
     started = StartedRecord(
         pid=1, start_ticks=1, boot_id="b", t=1.0, supervisor=SupervisorStamp(pid=2, start_ticks=1)
     )

@@ -1,4 +1,4 @@
-"""A run in numbers."""
+"""Statistics of a run, built from its telemetry."""
 
 import json
 import math
@@ -39,13 +39,13 @@ def _step(number: int, **fields: Any) -> dict[str, Any]:
     return {**fixed, "step": number, "terminated": False, "truncated": False, **fields}
 
 
-def test_nothing_yet(run: RunDirectory) -> None:
-    """A run without telemetry has an empty digest, not an error."""
+def test_a_run_without_telemetry(run: RunDirectory) -> None:
+    """The digest is empty; no error is raised."""
     assert RunStatsBuilder(run, None).update().steps == 0
 
 
 def test_returns_and_steps(run: RunDirectory) -> None:
-    """Latest and mean return come from finished episodes, the last step's time from the step."""
+    """Latest and mean return of finished episodes, and the time of the last step."""
     _write_lines(
         run,
         *({"type": "episode", "episode_id": f"e{n}", "steps": 1, "return": n} for n in range(4)),
@@ -60,7 +60,7 @@ def test_returns_and_steps(run: RunDirectory) -> None:
 
 
 def test_progress_reported_by_the_worker(run: RunDirectory) -> None:
-    """The worker's own progress line wins over what could be counted."""
+    """The progress line of the worker takes precedence over counted steps."""
     _write_lines(
         run, _step(0), {"type": "progress", "done": 5, "total": 20, "unit": "updates", "eta_s": 3}
     )
@@ -72,7 +72,7 @@ def test_progress_reported_by_the_worker(run: RunDirectory) -> None:
 
 
 def test_progress_and_speed_counted(run: RunDirectory) -> None:
-    """Without a progress line, steps against `total_timesteps` give progress, speed and ETA."""
+    """Without a progress line, speed and ETA are computed from `total_timesteps`."""
     clock = _Clock()
     builder = RunStatsBuilder(run, 100, clock)
     _write_lines(run, *(_step(n) for n in range(10)))
@@ -85,8 +85,8 @@ def test_progress_and_speed_counted(run: RunDirectory) -> None:
     assert digest.eta_s == pytest.approx(7.0)
 
 
-def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None:
-    """Speed is of steps, and the time that is left is of episodes."""
+def test_speed_of_a_run_with_progress_in_episodes(run: RunDirectory) -> None:
+    """The speed is computed from steps, the ETA from episodes."""
     clock = _Clock()
     builder = RunStatsBuilder(run, None, clock)
     _write_lines(run, _step(0), {"type": "progress", "done": 1, "total": 21, "unit": "episodes"})
@@ -101,7 +101,7 @@ def test_steps_a_second_of_a_run_that_counts_episodes(run: RunDirectory) -> None
 
 
 def test_invalid_numbers_are_ignored(run: RunDirectory) -> None:
-    """NaN returns, speeds and times never reach a list as numbers to sort by."""
+    """NaN and infinite speeds, times and progress become `None`."""
     _write_lines(
         run,
         {"type": "heartbeat", "t": "NaN", "sps": "Infinity"},
@@ -117,8 +117,8 @@ def test_invalid_numbers_are_ignored(run: RunDirectory) -> None:
     assert math.isnan(digest.latest_return)
 
 
-def test_what_the_daemon_acts_upon(run: RunDirectory) -> None:
-    """The resolved configuration, artifacts in both forms, status and farewell are noticed."""
+def test_lines_that_the_daemon_uses(run: RunDirectory) -> None:
+    """The resolved configuration, artifacts in both formats, status and `bye`."""
     config = {"type": "config", "run_id": "r", "algo": "a", "env_id": "E", "args": {"x": 1}}
     _write_lines(
         run,
@@ -126,18 +126,18 @@ def test_what_the_daemon_acts_upon(run: RunDirectory) -> None:
         {"type": "artifact", "kind": "checkpoint", "path": "checkpoints/a.bin"},
         {"event": "artifacts", "wandb_url": "https://example.org/run"},
         {"type": "status", "state": "paused"},
-        {"type": "bye", "outcome": "failed", "error": "tired"},
+        {"type": "bye", "outcome": "failed", "error": "out of memory"},
     )
     builder = RunStatsBuilder(run, None)
     builder.update()
     builder.update()
     builder.close()
     assert json.loads(builder.resolved_config or b"") == config
-    assert [(one.kind, one.path or one.url) for one in builder.artifacts] == [
+    assert [(artifact.kind, artifact.path or artifact.url) for artifact in builder.artifacts] == [
         ("checkpoint", "checkpoints/a.bin"),
         ("wandb", "https://example.org/run"),
     ]
     assert builder.status is not None
     assert builder.status.state == "paused"
     assert builder.bye is not None
-    assert builder.bye.error == "tired"
+    assert builder.bye.error == "out of memory"

@@ -1,4 +1,4 @@
-"""A worker that pauses on its own is a paused run, which any client can resume."""
+"""A run whose worker pauses itself is paused, and any client can resume it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ class FailsOnce:
     def act(self, observation, info):
         self.steps += 1
         if self.steps == 3:
-            raise ValueError("it lost its way")
+            raise ValueError("actor failed")
         return 0
 """
 
@@ -39,10 +39,10 @@ def daemon(
         under_test.clean_up()
 
 
-def test_a_session_whose_actor_fails_is_paused_until_it_is_resumed(
+def test_a_session_with_a_failed_actor_is_paused_and_can_be_resumed(
     daemon: DaemonUnderTest, tmp_path: Path
 ) -> None:
-    """The record has the reason, and the usual call resumes it."""
+    """The record has the reason, and `ResumeRun` resumes it."""
     script = tmp_path / "fails_once.py"
     script.write_text(FAILS_ONCE)
     config = {
@@ -57,7 +57,7 @@ def test_a_session_whose_actor_fails_is_paused_until_it_is_resumed(
     run_id = daemon.stub.SubmitRun(
         pb.SubmitRunRequest(config_json=json.dumps(config).encode())
     ).run_id
-    assert "it lost its way" in daemon.until(run_id, RunState.PAUSED).reason
+    assert "actor failed" in daemon.until(run_id, RunState.PAUSED).reason
     assert daemon.stub.ResumeRun(pb.RunRef(run_id=run_id)).state == RunState.RUNNING
     assert eventually(lambda: daemon.record(run_id).state == RunState.SUCCEEDED)
     history = [change.state for change in daemon.stub.GetRun(pb.RunRef(run_id=run_id)).history]

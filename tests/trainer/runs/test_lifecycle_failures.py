@@ -1,4 +1,4 @@
-"""What must not happen when something goes wrong at the worst moment."""
+"""Failures at critical points in the lifecycle of a run."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def _started(daemon: DaemonUnderTest, run_id: str) -> StartedRecord:
 
 
 def _damage(store: Path) -> None:
-    """Overwrite everything behind the first page, so that it opens and cannot be read."""
+    """Overwrite everything after the first page, so that the file opens but cannot be read."""
     with store.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(4096)
@@ -38,40 +38,40 @@ def _damage(store: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.process
-def test_a_damaged_store_hurts_only_its_own_run(daemon: DaemonUnderTest) -> None:
-    """The numbers of all others continue, and the run itself still comes to its end."""
-    hurt, other = daemon.submit(**ENDLESS), daemon.submit(**ENDLESS)
-    for run_id in (hurt, other):
+def test_a_damaged_store_affects_only_its_own_run(daemon: DaemonUnderTest) -> None:
+    """The stats of other runs are still updated, and the affected run can be cancelled."""
+    damaged, other = daemon.submit(**ENDLESS), daemon.submit(**ENDLESS)
+    for run_id in (damaged, other):
         eventually(lambda run_id=run_id: daemon.record(run_id).digest.steps > 20)  # type: ignore[misc] # bound now
     daemon.stop()
     daemon.home.settings.write_text("store_timeout_s = 1.0\n")  # its store never becomes usable
     for name in ("telemetry.db-wal", "telemetry.db-shm"):
-        (daemon.run(hurt).path / name).unlink(missing_ok=True)
-    _damage(daemon.run(hurt).store)
+        (daemon.run(damaged).path / name).unlink(missing_ok=True)
+    _damage(daemon.run(damaged).store)
     daemon.restart()
-    seen = daemon.record(other).digest.steps
-    eventually(lambda: daemon.record(other).digest.steps > seen)
-    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=hurt, grace_s=0.5))
-    assert daemon.until(hurt).state == "cancelled"
+    steps = daemon.record(other).digest.steps
+    eventually(lambda: daemon.record(other).digest.steps > steps)
+    daemon.stub.CancelRun(pb.CancelRunRequest(run_id=damaged, grace_s=0.5))
+    assert daemon.until(damaged).state == "cancelled"
 
 
 @pytest.mark.process
-def test_an_environment_too_large_to_start_with(daemon: DaemonUnderTest) -> None:
-    """What the system refuses to start has failed, with the reason, and is not tried for ever."""
+def test_an_environment_above_the_system_limit(daemon: DaemonUnderTest) -> None:
+    """A worker that the system cannot start has failed with a reason, without retries."""
     daemon.kill()
     daemon.environment["HUGE"] = "x" * 120_000
     daemon.environment.update({f"HUGE_{number}": "x" * 120_000 for number in range(14)})
     daemon.restart()
     record = daemon.until(daemon.submit(steps=1))
-    if record.state == "failed":  # where the limit is larger it simply runs
+    if record.state == "failed":  # with a larger limit the run succeeds
         assert "could not be started" in record.reason or "program" in record.reason
 
 
 @pytest.mark.process
-def test_many_cancels_of_one_run(daemon: DaemonUnderTest) -> None:
-    """Who asks a hundred times delays no other call, and the last and shortest grace counts."""
+def test_many_cancel_requests_of_one_run(daemon: DaemonUnderTest) -> None:
+    """Many requests do not delay other calls, and the last grace period applies."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
-    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
+    eventually(lambda: daemon.record(run_id).digest.steps)  # SIGTERM is ignored from here on
     for _ in range(100):
         daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=3600), timeout=30)
     assert daemon.stub.GetHealth(pb.GetHealthRequest(), timeout=30).pid == daemon.pid
@@ -80,10 +80,10 @@ def test_many_cancels_of_one_run(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_daemon_stops_while_a_run_takes_its_time(daemon: DaemonUnderTest) -> None:
-    """A stop with an hour of grace does not keep the daemon; the next one finishes it."""
+def test_a_daemon_stops_while_a_run_is_stopping(daemon: DaemonUnderTest) -> None:
+    """A long grace period does not block the shutdown; the next daemon finishes the stop."""
     run_id = daemon.submit(**ENDLESS, ignore_term=True)
-    eventually(lambda: daemon.record(run_id).digest.steps)  # from now on it ignores
+    eventually(lambda: daemon.record(run_id).digest.steps)  # SIGTERM is ignored from here on
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, grace_s=3600))
     assert daemon.stop() == 0
     assert daemon.start("--stop-grace-s", "0.2").startswith("ready ")
@@ -92,10 +92,10 @@ def test_a_daemon_stops_while_a_run_takes_its_time(daemon: DaemonUnderTest) -> N
 
 @pytest.mark.process
 def test_resources_of_reattached_runs_are_not_free(daemon: DaemonUnderTest) -> None:
-    """After a restart no run starts on processors that a living run has."""
+    """After a restart no run starts on CPUs that an active run uses."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
-    going = [daemon.submit(**ENDLESS) for _ in range(limit)]
-    for run_id in going:
+    running = [daemon.submit(**ENDLESS) for _ in range(limit)]
+    for run_id in running:
         daemon.until(run_id, RunState.RUNNING)
     waiting = daemon.submit(steps=1)
     for _ in range(3):
@@ -105,8 +105,8 @@ def test_resources_of_reattached_runs_are_not_free(daemon: DaemonUnderTest) -> N
         assert daemon.record(waiting).state == "queued"
 
 
-def test_a_run_that_no_longer_fits_delays_no_other() -> None:
-    """Queued on a larger machine, it waits with the reason while others pass it."""
+def test_a_run_above_the_capacity_delays_no_other() -> None:
+    """A run queued on a larger machine waits with a reason while others start."""
     capacity = Capacity(runs=4, cpus=2, memory_mb=100, gpus=())
     waiting = [Waiting("huge", ResourcesConfig(cpus=8)), Waiting("small", ResourcesConfig())]
     admission = admit(waiting, {}, capacity)
@@ -115,8 +115,8 @@ def test_a_run_that_no_longer_fits_delays_no_other() -> None:
 
 
 @pytest.mark.process
-def test_a_file_where_a_run_should_be(daemon: DaemonUnderTest) -> None:
-    """One stray file does not keep a daemon from starting."""
+def test_a_file_instead_of_a_run_directory(daemon: DaemonUnderTest) -> None:
+    """The file is moved to the quarantine, and the daemon starts."""
     daemon.kill()
     stray = daemon.home.runs / new_ulid()
     stray.write_text("not a run")
@@ -126,8 +126,8 @@ def test_a_file_where_a_run_should_be(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("content", [None, "{"])
-def test_no_run_is_lost_while_it_lives(daemon: DaemonUnderTest, content: str | None) -> None:
-    """Without a record of its process, the processes are found and ended first."""
+def test_an_unrecorded_worker_is_killed(daemon: DaemonUnderTest, content: str | None) -> None:
+    """Without a process record, the processes are killed before the run is lost."""
     run_id = daemon.submit(**ENDLESS)
     _started(daemon, run_id)
     daemon.kill()
@@ -141,8 +141,8 @@ def test_no_run_is_lost_while_it_lives(daemon: DaemonUnderTest, content: str | N
 
 
 @pytest.mark.process
-def test_frozen_and_not_recorded(daemon: DaemonUnderTest) -> None:
-    """A daemon that went between freezing a run and saying so: it is found paused, and resumes."""
+def test_a_suspended_run_that_is_not_recorded_as_paused(daemon: DaemonUnderTest) -> None:
+    """If the daemon dies while pausing a run, the next one records the run as paused."""
     run_id = daemon.submit(**ENDLESS)
     worker = _started(daemon, run_id).pid
     daemon.kill()
@@ -154,8 +154,8 @@ def test_frozen_and_not_recorded(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_cancelled_run_waits_for_nothing(daemon: DaemonUnderTest) -> None:
-    """The reason why it waited goes with it."""
+def test_a_cancelled_run_has_no_waiting_reason(daemon: DaemonUnderTest) -> None:
+    """The warning with the waiting reason is removed."""
     limit = daemon.stub.GetHealth(pb.GetHealthRequest()).cpus
     for _ in range(limit):
         daemon.submit(**ENDLESS)
@@ -165,8 +165,8 @@ def test_a_cancelled_run_waits_for_nothing(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_lost_registry_keeps_what_a_run_was_started_with(daemon: DaemonUnderTest) -> None:
-    """Command, bundle and times come back from the directory, so that nothing it needs goes."""
+def test_launch_details_survive_a_lost_registry(daemon: DaemonUnderTest) -> None:
+    """Command, bundle and times are restored from the run directory."""
     run_id = daemon.submit(steps=5)
     daemon.until(run_id, RunState.SUCCEEDED)
     before = daemon.stub.GetRun(pb.RunRef(run_id=run_id))
@@ -180,14 +180,14 @@ def test_a_lost_registry_keeps_what_a_run_was_started_with(daemon: DaemonUnderTe
     assert after.run.started_at <= after.run.ended_at
 
 
-TELLTALE = """
+LEAKY = """
 import json, os, sys
 if "--describe" in sys.argv:
-    print(json.dumps({"worker": "telltale", "modes": ["train"], "algorithms": [{"id": "tell"}]}))
+    print(json.dumps({"worker": "leaky", "modes": ["train"], "algorithms": [{"id": "leak"}]}))
     sys.exit()
 key = os.environ["WANDB_API_KEY"]
-told = {"type": "config", "run_id": "r", "algo": "tell", "env_id": "E", "args": {"k": key}}
-print(json.dumps(told))
+config = {"type": "config", "run_id": "r", "algo": "leak", "env_id": "E", "args": {"k": key}}
+print(json.dumps(config))
 print("the key is", key, file=sys.stderr)
 print(json.dumps({"type": "bye", "outcome": "failed", "error": f"bad key {key}", "remedy": key}))
 sys.exit(1)
@@ -196,19 +196,19 @@ sys.exit(1)
 
 @pytest.mark.process
 def test_a_worker_that_prints_its_key(tmp_path: Path) -> None:
-    """A key that a worker prints does not get into the list of runs, its details or the log."""
+    """The key is redacted in the list of runs, the details and the log."""
     key = "key-0123456789abcdef"
-    worker = tmp_path / "workers" / "telltale"
-    (worker / "telltale").mkdir(parents=True)
-    (worker / "worker.toml").write_text('id = "telltale"\nlabel = "T"\nmodule = "telltale"\n')
-    (worker / "telltale" / "__main__.py").write_text(TELLTALE)
+    worker = tmp_path / "workers" / "leaky"
+    (worker / "leaky").mkdir(parents=True)
+    (worker / "worker.toml").write_text('id = "leaky"\nlabel = "T"\nmodule = "leaky"\n')
+    (worker / "leaky" / "__main__.py").write_text(LEAKY)
     daemon = DaemonUnderTest(tmp_path / "daemon")
     daemon.home.trainer.mkdir(parents=True)
     daemon.home.settings.write_text(f"worker_folders = [{json.dumps(str(worker.parent))}]\n")
     (daemon.home.path / ".env").write_text(f"WANDB_API_KEY={key}\n")
     config = {
-        "worker": "telltale",
-        "algo": "tell",
+        "worker": "leaky",
+        "algo": "leak",
         "env_id": "E-v0",
         "artifacts": {"wandb": {"enabled": True}},
     }
