@@ -1,4 +1,4 @@
-"""Who gets in: the token on every call, TLS, sizes, and what is not offered at all."""
+"""Access to the service: token, TLS, request sizes and unknown calls."""
 
 import shutil
 import subprocess
@@ -26,17 +26,17 @@ _HEALTH = "/grpc.health.v1.Health/Check"
 def _failure(
     channel: grpc.Channel, path: str, data: bytes, metadata: Any, *, streams: bool = False
 ) -> grpc.RpcError:
-    """How a method refuses these bytes, whether or not they are a message."""
+    """Send bytes to a method that must reject them and return the error."""
     method: Any = channel.stream_stream(path) if streams else channel.unary_unary(path)
     try:
-        answer = method(iter([data]) if streams else data, metadata=metadata, timeout=60)
-        list(answer if streams else [])
+        response = method(iter([data]) if streams else data, metadata=metadata, timeout=60)
+        list(response if streams else [])
     except grpc.RpcError as error:
         return error
-    pytest.fail(f"{path} was not refused")
+    pytest.fail(f"{path} was not rejected")
 
 
-_WITHOUT_THE_TOKEN: dict[str, tuple[tuple[str, Any], ...]] = {
+_INVALID_METADATA: dict[str, tuple[tuple[str, Any], ...]] = {
     "missing": (),
     "wrong": (("authorization", "Bearer wrong"),),
     "empty": (("authorization", ""),),
@@ -44,22 +44,28 @@ _WITHOUT_THE_TOKEN: dict[str, tuple[tuple[str, Any], ...]] = {
 }
 
 
-def test_without_the_token_nothing_answers(daemon: DaemonUnderTest) -> None:
-    """Not one call of ours, nor the health service, nor a call that does not exist."""
+def test_every_call_requires_the_token(daemon: DaemonUnderTest) -> None:
+    """Calls of the service, of the health service, and unknown calls."""
     paths = [f"/{SERVICE.full_name}/{name}" for name in METHODS]
     with grpc.insecure_channel(daemon.address) as channel:
         for path in [*paths, _UNKNOWN, _HEALTH, _REFLECTION]:
-            for how, metadata in _WITHOUT_THE_TOKEN.items():
-                error = _failure(channel, path, b"", metadata, streams=how == "wrong")
-                assert error.code() is grpc.StatusCode.UNAUTHENTICATED, (path, how)
+            for case, metadata in _INVALID_METADATA.items():
+                error = _failure(channel, path, b"", metadata, streams=case == "wrong")
+                assert error.code() is grpc.StatusCode.UNAUTHENTICATED, (path, case)
                 assert "trainer/token" in error_details(error)["mosaic-remedy"]
 
 
-def test_parts_of_the_token_do_not_open(daemon: DaemonUnderTest) -> None:
-    """Neither a beginning of it, nor more than it, nor it twice, nor another scheme."""
+def test_a_modified_token_is_rejected(daemon: DaemonUnderTest) -> None:
+    """A prefix, a suffix, a repeated token, and another scheme."""
     token = daemon.token
-    wrong = [f"Bearer {token[:-1]}", f"Bearer {token}x", f"bearer {token}", token, f"Basic {token}"]
-    attempts: list[tuple[tuple[str, str], ...]] = [(("authorization", value),) for value in wrong]
+    invalid = [
+        f"Bearer {token[:-1]}",
+        f"Bearer {token}x",
+        f"bearer {token}",
+        token,
+        f"Basic {token}",
+    ]
+    attempts: list[tuple[tuple[str, str], ...]] = [(("authorization", value),) for value in invalid]
     attempts.append((*daemon.metadata, *daemon.metadata))
     with grpc.insecure_channel(daemon.address) as channel:
         stub = TrainerServiceStub(channel)
@@ -70,7 +76,7 @@ def test_parts_of_the_token_do_not_open(daemon: DaemonUnderTest) -> None:
 
 
 def test_no_reflection_and_no_unknown_calls(daemon: DaemonUnderTest) -> None:
-    """With the token too: what is not in the proto does not exist."""
+    """Calls that are not in the proto are UNIMPLEMENTED, also with the token."""
     with grpc.insecure_channel(daemon.address) as channel:
         for path in (_UNKNOWN, _REFLECTION):
             error = _failure(channel, path, b"", daemon.metadata)
@@ -78,11 +84,11 @@ def test_no_reflection_and_no_unknown_calls(daemon: DaemonUnderTest) -> None:
 
 
 def test_bytes_that_cannot_be_decoded(daemon: DaemonUnderTest) -> None:
-    """Rejected as a wrong argument by every call, and the daemon continues."""
-    garbage = b"\x0a\xff\xff\xff\xff"  # says that four gigabytes follow
+    """Every call rejects them with INVALID_ARGUMENT, and the daemon keeps running."""
+    garbage = b"\x0a\xff\xff\xff\xff"  # the length prefix says four gigabytes
     with grpc.insecure_channel(daemon.address) as channel:
         for name, method in METHODS.items():
-            if method.input_type.fields:  # without any, all fields are merely unknown ones
+            if method.input_type.fields:  # otherwise all fields are unknown and ignored
                 path = f"/{SERVICE.full_name}/{name}"
                 streams = method.client_streaming or method.server_streaming
                 error = _failure(channel, path, garbage, daemon.metadata, streams=streams)
@@ -91,7 +97,7 @@ def test_bytes_that_cannot_be_decoded(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_request_that_is_too_large(daemon: DaemonUnderTest) -> None:
-    """Rejected by its size before it is read."""
+    """It is rejected by its size before it is read."""
     request = pb.SubmitRunRequest(config_json=b" " * (MAX_REQUEST_BYTES + 1))
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.SubmitRun(request)
@@ -100,7 +106,7 @@ def test_a_request_that_is_too_large(daemon: DaemonUnderTest) -> None:
 
 
 def test_every_call_is_implemented(daemon: DaemonUnderTest) -> None:
-    """None of the proto's calls answers that it does not exist, or fails by a bug."""
+    """No call of the proto is UNIMPLEMENTED, INTERNAL or UNKNOWN."""
     statuses = {}
     for name, method in METHODS.items():
         if name == "Shutdown":
@@ -110,28 +116,28 @@ def test_every_call_is_implemented(daemon: DaemonUnderTest) -> None:
             request.follow = False
         sent = iter([request]) if method.client_streaming else request
         try:
-            answer = getattr(daemon.stub, name)(sent, timeout=60)
+            response = getattr(daemon.stub, name)(sent, timeout=60)
             if method.server_streaming:
-                list(answer)
+                list(response)
         except grpc.RpcError as error:
             statuses[name] = error.code()
-    bad = {grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
-    assert not {name: code for name, code in statuses.items() if code in bad}
+    bugs = {grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
+    assert not {name: code for name, code in statuses.items() if code in bugs}
 
 
 def test_the_standard_health_service(daemon: DaemonUnderTest) -> None:
-    """Programs that know nothing of us see that it serves, by either name."""
+    """It reports SERVING for the server and for the trainer service."""
     stub = health_pb2_grpc.HealthStub(daemon.channel)
     for service in ("", SERVICE_NAME):
-        answer = stub.Check(health_pb2.HealthCheckRequest(service=service))
-        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        response = stub.Check(health_pb2.HealthCheckRequest(service=service))
+        assert response.status == health_pb2.HealthCheckResponse.SERVING
     with pytest.raises(grpc.RpcError) as caught:
         stub.Check(health_pb2.HealthCheckRequest(service="no.such.Service"))
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_watched_health_service_reports_the_end(daemon: DaemonUnderTest) -> None:
-    """Watchers see that it stops serving, or that it has stopped."""
+def test_a_health_watch_reports_the_shutdown(daemon: DaemonUnderTest) -> None:
+    """A watcher gets NOT_SERVING, or the connection is closed."""
     stub = health_pb2_grpc.HealthStub(daemon.channel)
     watch = stub.Watch(health_pb2.HealthCheckRequest(service=""))
     assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
@@ -139,16 +145,16 @@ def test_a_watched_health_service_reports_the_end(daemon: DaemonUnderTest) -> No
     try:
         assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
     except grpc.RpcError as error:
-        assert error.code() is grpc.StatusCode.UNAVAILABLE  # noqa: PT017 - one of two good ends
+        assert error.code() is grpc.StatusCode.UNAVAILABLE  # noqa: PT017 - one of two valid outcomes
     assert daemon.wait() == 0
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of our own for this machine, and its key."""
+    """A self-signed certificate for localhost and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
+        pytest.skip("openssl is not installed")
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
@@ -158,7 +164,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
-    """With a certificate it may listen everywhere, and answers over TLS alone, token and all."""
+    """With a certificate it may listen on all addresses, over TLS only, with the token."""
     public, key = certificate
     daemon = DaemonUnderTest(tmp_path)
     options = ("--host", "0.0.0.0", "--tls-certificate", str(public), "--tls-key", str(key))  # noqa: S104
@@ -185,8 +191,8 @@ def test_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
         daemon.clean_up()
 
 
-def test_tls_files_that_cannot_be_used(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
-    """Missing, swapped or alone: reported at the start, not by connections that fail."""
+def test_invalid_tls_files(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    """Missing, swapped or incomplete files are reported at startup."""
     public, key = certificate
     missing = tmp_path / "missing.pem"
     for pair in ((public, missing), (missing, key), (key, public)):
@@ -198,7 +204,7 @@ def test_tls_files_that_cannot_be_used(tmp_path: Path, certificate: tuple[Path, 
 
 
 def test_streams_end_when_the_daemon_stops(daemon: DaemonUnderTest) -> None:
-    """Clients hear at once that it goes, so that they can look for the next one."""
+    """Clients are notified immediately, so that they can reconnect."""
     watch = daemon.stub.WatchRuns(pb.WatchRunsRequest(follow=True))
     run_id = daemon.submit(steps=1_000_000, rate=100)
     assert next(watch).run_id == run_id

@@ -1,4 +1,4 @@
-"""Malformed and hostile requests to every call: each gets a clean answer, and the daemon lives."""
+"""Malformed and hostile requests to every call: each gets a documented status."""
 
 import json
 import random
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.process
 SERVICE = pb.DESCRIPTOR.services_by_name["TrainerService"]
 METHODS = [method for method in SERVICE.methods if method.name != "Shutdown"]
 ROUNDS = 60
-CALL_LIMIT_S = 20.0
+CALL_TIMEOUT_S = 20.0
 
-# A person can do something about each of these; UNKNOWN and INTERNAL would be bugs.
-CLEAN = {
+# Statuses that a user can act on; UNKNOWN and INTERNAL would be bugs.
+EXPECTED_STATUSES = {
     grpc.StatusCode.OK,
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.NOT_FOUND,
@@ -72,12 +72,12 @@ DOCUMENTS: list[Any] = [
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "params": {"steps": -5}},
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "seed": 2**64},
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "bundle": {"name": "../../x"}},
-    {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "bundle": {"name": "nowhere"}},
+    {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "bundle": {"name": "missing"}},
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "resources": {"gpus": 1024}},
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "metadata": {"api_key": "k"}},
-    {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "artifacts": {"stray": 1}},
+    {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "artifacts": {"unknown": 1}},
     {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "script": "\x00"},
-    {"cmd": "dance"},
+    {"cmd": "unknown"},
     {"cmd": "action", "seq": "x"},
     {"cmd": "action", "value": "x" * 10_000},
     {"cmd": "stop", "seq": -1},
@@ -99,7 +99,7 @@ RAW = [
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonUnderTest]:
-    """One daemon for everything: it has to survive all of it."""
+    """One daemon for all tests of this module, which it must survive."""
     under_test = DaemonUnderTest(tmp_path_factory.mktemp("fuzzed"))
     try:
         assert under_test.start().startswith("ready ")
@@ -110,17 +110,17 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonUnderTest
 
 @pytest.fixture(scope="module")
 def run_ids(daemon: DaemonUnderTest) -> list[str]:
-    """Runs that exist, so that some of the nonsense reaches one."""
-    done = daemon.submit(steps=30)
-    daemon.until(done)
+    """Existing runs, so that some requests refer to one."""
+    finished = daemon.submit(steps=30)
+    daemon.until(finished)
     endless = daemon.submit(steps=10_000_000, rate=20)
     daemon.until(endless, RunState.RUNNING)
-    return [done, endless]
+    return [finished, endless]
 
 
 @pytest.fixture(autouse=True)
-def no_run_stays(daemon: DaemonUnderTest, run_ids: list[str]) -> Iterator[None]:
-    """Some of the nonsense is a valid configuration, and starts a run."""
+def cancel_other_runs(daemon: DaemonUnderTest, run_ids: list[str]) -> Iterator[None]:
+    """Cancel the runs that valid random configurations started."""
     yield
     for run in daemon.stub.ListRuns(pb.ListRunsRequest(page_size=1000)).runs:
         if run.run_id not in run_ids and not RunState(run.state).is_final:
@@ -128,28 +128,28 @@ def no_run_stays(daemon: DaemonUnderTest, run_ids: list[str]) -> Iterator[None]:
             daemon.until(run.run_id)
 
 
-def _value(field: Any, chance: random.Random, run_ids: list[str]) -> Any:
+def _value(field: Any, rng: random.Random, run_ids: list[str]) -> Any:
     kind = field.type
     if kind == FieldDescriptor.TYPE_STRING:
-        return chance.choice([*TEXTS, *run_ids, *run_ids])
+        return rng.choice([*TEXTS, *run_ids, *run_ids])
     if kind == FieldDescriptor.TYPE_BYTES:
-        return chance.choice([*RAW, json.dumps(chance.choice(DOCUMENTS)).encode()])
+        return rng.choice([*RAW, json.dumps(rng.choice(DOCUMENTS)).encode()])
     if kind == FieldDescriptor.TYPE_BOOL:
-        return chance.random() < 0.5
+        return rng.random() < 0.5
     if kind in (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT):
-        return chance.choice(REALS)
+        return rng.choice(REALS)
     if kind == FieldDescriptor.TYPE_MESSAGE:
-        return _message(GetMessageClass(field.message_type), chance, run_ids)
-    return chance.choice(NUMBERS if kind == FieldDescriptor.TYPE_INT32 else WIDE)
+        return _message(GetMessageClass(field.message_type), rng, run_ids)
+    return rng.choice(NUMBERS if kind == FieldDescriptor.TYPE_INT32 else WIDE)
 
 
-def _message(kind: type[Message], chance: random.Random, run_ids: list[str]) -> Message:
+def _message(kind: type[Message], rng: random.Random, run_ids: list[str]) -> Message:
     values: dict[str, Any] = {}
     for field in kind.DESCRIPTOR.fields:
         if field.name == "follow":
-            continue  # a stream that waits is right, and no error to look for
-        if chance.random() < 0.7:
-            value = [_value(field, chance, run_ids) for _ in range(chance.choice([1, 1, 3]))]
+            continue  # a following stream waits, which is not an error
+        if rng.random() < 0.7:
+            value = [_value(field, rng, run_ids) for _ in range(rng.choice([1, 1, 3]))]
             values[field.name] = value if field.is_repeated else value[0]
     return kind(**values)
 
@@ -157,7 +157,7 @@ def _message(kind: type[Message], chance: random.Random, run_ids: list[str]) -> 
 def _call(
     daemon: DaemonUnderTest, method: MethodDescriptor, payloads: list[bytes]
 ) -> grpc.StatusCode:
-    """The status of the call, its whole answer read. Payloads go out as they are."""
+    """Send raw payloads, read the complete response and return the status."""
     path = f"/{SERVICE.full_name}/{method.name}"
     shape = (
         ("stream" if method.client_streaming else "unary")
@@ -167,25 +167,25 @@ def _call(
     call = getattr(daemon.channel, shape)(path)
     sent = iter(payloads) if method.client_streaming else payloads[0]
     try:
-        answer = call(sent, timeout=CALL_LIMIT_S)
+        responses = call(sent, timeout=CALL_TIMEOUT_S)
         if method.server_streaming:
-            for count, _ in enumerate(answer):
+            for count, _ in enumerate(responses):
                 if count > 200:
-                    answer.cancel()
+                    responses.cancel()
                     return grpc.StatusCode.OK
     except grpc.RpcError as error:
-        rejection = error
+        rpc_error = error
     else:
         return grpc.StatusCode.OK
-    status: grpc.StatusCode = rejection.code()
-    assert status not in CLEAN or rejection.details(), f"{method.name}: no sentence"
+    status: grpc.StatusCode = rpc_error.code()
+    assert status not in EXPECTED_STATUSES or rpc_error.details(), f"{method.name}: no message"
     return status
 
 
 def _is_harmless(method: MethodDescriptor, message: Message, live: str) -> bool:
-    """Leaves the run that the other calls need alone."""
+    """Return whether the request does not affect the run that other calls need."""
     destroys = method.name in ("DeleteRun", "CancelRun", "PauseRun")
-    waits = method.name == "StreamFrames"  # for the end of the run, which is right
+    waits = method.name == "StreamFrames"  # for the end of the run, as documented
     return not ((destroys or waits) and getattr(message, "run_id", "") == live)
 
 
@@ -193,38 +193,38 @@ def _is_harmless(method: MethodDescriptor, message: Message, live: str) -> bool:
 def test_hostile_fields(
     daemon: DaemonUnderTest, run_ids: list[str], method: MethodDescriptor
 ) -> None:
-    """Paths, sizes, numbers and unicode in every field of every call."""
-    chance = random.Random(method.name)
+    """Paths, sizes, numbers and Unicode text in every field of every call."""
+    rng = random.Random(method.name)
     kind = GetMessageClass(method.input_type)
     for _ in range(ROUNDS):
-        messages = [_message(kind, chance, run_ids) for _ in range(3)]
+        messages = [_message(kind, rng, run_ids) for _ in range(3)]
         if not all(_is_harmless(method, message, run_ids[1]) for message in messages):
             continue
         status = _call(daemon, method, [message.SerializeToString() for message in messages])
-        assert status in CLEAN, (method.name, status, str(messages[0])[:500])
+        assert status in EXPECTED_STATUSES, (method.name, status, str(messages[0])[:500])
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_no_message_at_all(daemon: DaemonUnderTest, method: MethodDescriptor) -> None:
-    """Bytes that are not a message of the call, and messages too large for any."""
-    chance = random.Random(method.name)
+def test_invalid_messages(daemon: DaemonUnderTest, method: MethodDescriptor) -> None:
+    """Bytes that are not a valid message, and messages above the size limit."""
+    rng = random.Random(method.name)
     for payload in (
         b"\xff" * 50,
         b"\x0a\xff\xff\xff\xff\x0f",
-        chance.randbytes(500),
+        rng.randbytes(500),
         b"\x0a" + b"\x80" * 20,
         b"\x0a\x80\x80\x80\x04" + b"a" * (8 << 20),
     ):
         status = _call(daemon, method, [payload])
-        # What cannot be parsed is refused below the service, by gRPC itself.
-        assert status in CLEAN | {grpc.StatusCode.INTERNAL}, (method.name, status)
+        # gRPC rejects bytes that cannot be parsed before they reach the service.
+        assert status in EXPECTED_STATUSES | {grpc.StatusCode.INTERNAL}, (method.name, status)
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 
-def test_no_path_left_the_home(daemon: DaemonUnderTest) -> None:
-    """None of the sent paths had an effect outside."""
-    assert not Path("/tmp/pwned").exists()  # noqa: S108 - what one of the texts would have made
+def test_no_file_was_written_outside_of_the_home(daemon: DaemonUnderTest) -> None:
+    """No request path had an effect outside of the home."""
+    assert not Path("/tmp/pwned").exists()  # noqa: S108 - one of the texts would create it
     assert {path.name for path in daemon.folder.iterdir()} <= {"home", "daemon.out"}
     assert not list(daemon.home.path.rglob("passwd"))
     log = (daemon.home.logs / "daemon.log").read_text()

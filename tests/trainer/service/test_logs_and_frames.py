@@ -1,4 +1,4 @@
-"""StreamLogs and StreamFrames: files that a worker writes, followed to the end of its run."""
+"""StreamLogs and StreamFrames: following the files of a worker until its run ends."""
 
 import os
 import struct
@@ -16,7 +16,7 @@ from mosaic.trainer.service.logs import LogFollower
 from mosaic_worker.frames import FrameMailbox
 from tests.support.daemon import DaemonUnderTest, eventually
 
-_UNSAFE = UserError("no ordinary file", remedy="")
+_UNSAFE = UserError("not a regular file", remedy="")
 
 
 def _rest(follower: LogFollower) -> bytes:
@@ -27,25 +27,25 @@ def _rest(follower: LogFollower) -> bytes:
 
 
 @pytest.mark.process
-def test_the_log_of_a_run_to_its_end(daemon: DaemonUnderTest) -> None:
-    """Everything the worker printed, from any byte on; the stream ends with the run."""
+def test_the_complete_log_of_a_run(daemon: DaemonUnderTest) -> None:
+    """The complete output of the worker from any offset; the stream ends with the run."""
     run_id = daemon.submit(steps=1000, rate=2000)
     parts = list(daemon.stub.StreamLogs(pb.StreamLogsRequest(run_id=run_id, follow=True)))
-    whole = daemon.run(run_id).worker_log.read_bytes()
-    assert b"".join(part.data for part in parts) == whole
-    assert not parts or parts[-1].end == len(whole)
+    complete = daemon.run(run_id).worker_log.read_bytes()
+    assert b"".join(part.data for part in parts) == complete
+    assert not parts or parts[-1].end == len(complete)
     assert daemon.record(run_id).state == "succeeded"
     with daemon.run(run_id).worker_log.open("ab") as log:
-        log.write(b"eins\nzwei\ndrei\n")
-    after = daemon.stub.StreamLogs(pb.StreamLogsRequest(run_id=run_id, after=len(whole) + 5))
-    assert b"".join(part.data for part in after) == b"zwei\ndrei\n"
+        log.write(b"one\ntwo\nthree\n")
+    after = daemon.stub.StreamLogs(pb.StreamLogsRequest(run_id=run_id, after=len(complete) + 4))
+    assert b"".join(part.data for part in after) == b"two\nthree\n"
     tail = daemon.stub.StreamLogs(pb.StreamLogsRequest(run_id=run_id, tail_lines=1))
-    assert b"".join(part.data for part in tail) == b"drei\n"
+    assert b"".join(part.data for part in tail) == b"three\n"
 
 
 @pytest.mark.process
 def test_the_daemons_own_log(daemon: DaemonUnderTest) -> None:
-    """Without a run id; followed while it grows."""
+    """It is streamed if no run id is given, and can be followed."""
     stream = daemon.stub.StreamLogs(pb.StreamLogsRequest(follow=True))
     assert b"T395" in next(stream).data
     run_id = daemon.submit(steps=10)
@@ -55,8 +55,8 @@ def test_the_daemons_own_log(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.mark.process
-def test_a_log_that_leads_elsewhere(daemon: DaemonUnderTest) -> None:
-    """A worker that replaces its log by a link does not have the token read."""
+def test_a_symlinked_log_is_rejected(daemon: DaemonUnderTest) -> None:
+    """A worker cannot expose the token by replacing its log with a link."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     log = daemon.run(run_id).worker_log
@@ -70,7 +70,7 @@ def test_a_log_that_leads_elsewhere(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 def test_the_newest_frame(daemon: DaemonUnderTest) -> None:
-    """A view that looks seldom gets the newest frame each time, with what led to it."""
+    """A client gets the newest frame with its step and its control sequence number."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     daemon.until(run_id, RunState.RUNNING)
     stream = daemon.stub.StreamFrames(pb.StreamFramesRequest(run_id=run_id, max_fps=100))
@@ -92,7 +92,7 @@ def test_the_newest_frame(daemon: DaemonUnderTest) -> None:
 
 @pytest.mark.process
 def test_a_run_without_frames(daemon: DaemonUnderTest) -> None:
-    """An empty stream that ends with the run, also when the file is none of frames."""
+    """The stream is empty and ends with the run, also if the frame file is invalid."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     assert list(daemon.stub.StreamFrames(pb.StreamFramesRequest(run_id=run_id))) == []
@@ -101,7 +101,7 @@ def test_a_run_without_frames(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_log_that_is_rotated(tmp_path: Path) -> None:
-    """What was written to the old file comes first, then the new one from its start."""
+    """The rest of the old file is read first, then the new one from its start."""
     path = tmp_path / "daemon.log"
     path.write_bytes(b"old one\n")
     follower = LogFollower(path, _UNSAFE)
@@ -115,8 +115,8 @@ def test_a_log_that_is_rotated(tmp_path: Path) -> None:
     follower.close()
 
 
-def test_a_log_that_is_cut(tmp_path: Path) -> None:
-    """Read again from its start, not waited for until it has grown as long as before."""
+def test_a_truncated_log(tmp_path: Path) -> None:
+    """It is read again from its start."""
     path = tmp_path / "worker.log"
     path.write_bytes(b"a long line\n")
     follower = LogFollower(path, _UNSAFE)
@@ -128,8 +128,8 @@ def test_a_log_that_is_cut(tmp_path: Path) -> None:
     follower.close()
 
 
-def test_a_log_that_comes_later(tmp_path: Path) -> None:
-    """A queued run has none yet."""
+def test_a_log_that_is_created_later(tmp_path: Path) -> None:
+    """A queued run has no log yet."""
     follower = LogFollower(tmp_path / "worker.log", _UNSAFE)
     follower.seek_to_last_lines(3)
     assert follower.read() is None
@@ -138,17 +138,17 @@ def test_a_log_that_comes_later(tmp_path: Path) -> None:
     follower.close()
 
 
-def test_a_pipe_in_place_of_a_log(tmp_path: Path) -> None:
-    """Rejected, not waited for."""
+def test_a_fifo_instead_of_a_log(tmp_path: Path) -> None:
+    """It is rejected without blocking."""
     os.mkfifo(tmp_path / "worker.log")
-    with pytest.raises(UserError, match="ordinary"):
+    with pytest.raises(UserError, match="regular"):
         LogFollower(tmp_path / "worker.log", _UNSAFE).read()
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n"])
 @pytest.mark.parametrize("lines", [1, 2, 7, 5000, 20_000])
 def test_the_last_lines(tmp_path: Path, lines: int, ending: bytes) -> None:
-    """Exactly as many as asked for, or all there are, whether or not the last one is ended."""
+    """The requested number of lines, or all of them, with and without a final newline."""
     path = tmp_path / "worker.log"
     written = [b"line %d of a log" % number for number in range(10_000)]
     path.write_bytes(b"\n".join(written) + ending)
@@ -159,8 +159,8 @@ def test_the_last_lines(tmp_path: Path, lines: int, ending: bytes) -> None:
 
 
 @pytest.mark.process
-def test_streams_that_clients_left_hold_no_files(daemon: DaemonUnderTest) -> None:
-    """However many came and went, nothing of a run is open in the daemon once the run is over."""
+def test_cancelled_streams_close_their_files(daemon: DaemonUnderTest) -> None:
+    """After cancelled streams, the daemon has no open file of a finished run."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps)
     for _ in range(5):
@@ -177,10 +177,10 @@ def test_streams_that_clients_left_hold_no_files(daemon: DaemonUnderTest) -> Non
     daemon.until(run_id)
 
     def open_files() -> list[Path]:
-        found = []
+        targets = []
         for descriptor in Path(f"/proc/{daemon.pid}/fd").iterdir():
             with suppress(FileNotFoundError):
-                found.append(descriptor.readlink())
-        return [path for path in found if path.is_relative_to(daemon.run(run_id).path)]
+                targets.append(descriptor.readlink())
+        return [path for path in targets if path.is_relative_to(daemon.run(run_id).path)]
 
     eventually(lambda: not open_files())

@@ -1,4 +1,4 @@
-"""A log that clients read holds no secret, in however many parts it was written or is read."""
+"""Logs sent to clients contain no secrets, wherever the stream is split."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ MARK = b"[secret A_KEY]"
 
 
 def open_log(path: Path) -> RedactedLog:
-    follower = LogFollower(path, UserError("no ordinary file", remedy=""))
+    follower = LogFollower(path, UserError("not a regular file", remedy=""))
     return RedactedLog(follower, lambda: SPELLINGS)
 
 
@@ -36,24 +36,26 @@ def blocks(log: RedactedLog, *, is_finished: bool) -> Iterator[LogBlock]:
     st.lists(st.sampled_from([KEY, KEY[:9], KEY[9:], "sk-", "ab", "abababab", "x\n", "ü"])),
     st.lists(st.integers(0, 40)),
 )
-def test_any_parts_give_what_the_whole_gives(pieces: list[str], lengths: list[int]) -> None:
-    """Wherever a stream is cut, the same is replaced and nothing is lost or doubled."""
-    whole = "".join(pieces).encode()
+def test_redacting_in_parts_equals_redacting_the_whole(
+    pieces: list[str], lengths: list[int]
+) -> None:
+    """For any split, the same text is replaced and no byte is lost or duplicated."""
+    complete = "".join(pieces).encode()
     redactor = ByteRedactor(SPELLINGS)
-    expected = redactor.redact(whole, is_final=True).data
-    shown, held, rest = b"", b"", whole
-    for length in [*lengths, len(whole)]:
+    expected = redactor.redact(complete, is_final=True).data
+    redacted, held, rest = b"", b"", complete
+    for length in [*lengths, len(complete)]:
         held, rest = held + rest[:length], rest[length:]
         part = redactor.redact(held)
-        shown, held = shown + part.data, held[part.end :]
-    assert shown + redactor.redact(held, is_final=True).data == expected
+        redacted, held = redacted + part.data, held[part.end :]
+    assert redacted + redactor.redact(held, is_final=True).data == expected
     assert KEY.encode() not in expected
-    if not any(spelling.encode() in whole for spelling in SPELLINGS):
-        assert expected == whole
+    if not any(spelling.encode() in complete for spelling in SPELLINGS):
+        assert expected == complete
 
 
-def test_a_log_without_secrets_comes_byte_for_byte(tmp_path: Path) -> None:
-    """Also bytes that are not text, and a last line without its end."""
+def test_a_log_without_secrets_is_unchanged(tmp_path: Path) -> None:
+    """Including invalid UTF-8 and a last line without a newline."""
     path = tmp_path / "worker.log"
     path.write_bytes(bytes(range(256)) * 1000 + b"sk-")
     log = open_log(path)
@@ -63,8 +65,8 @@ def test_a_log_without_secrets_comes_byte_for_byte(tmp_path: Path) -> None:
     log.close()
 
 
-def test_a_secret_that_is_written_in_two_halves(tmp_path: Path) -> None:
-    """The first half waits for the second; the place is that in the file."""
+def test_a_secret_that_is_written_in_two_parts(tmp_path: Path) -> None:
+    """The first part is held back until the second is written; the offset is that of the file."""
     path = tmp_path / "worker.log"
     path.write_bytes(b"key=" + KEY[:5].encode())
     log = open_log(path)
@@ -77,8 +79,8 @@ def test_a_secret_that_is_written_in_two_halves(tmp_path: Path) -> None:
     log.close()
 
 
-def test_reading_on_from_any_place(tmp_path: Path) -> None:
-    """A place in the middle of a secret shows no half of it."""
+def test_reading_from_any_offset(tmp_path: Path) -> None:
+    """An offset inside a secret does not expose a part of it."""
     path = tmp_path / "worker.log"
     path.write_bytes(f"before {KEY} after\n".encode())
     for offset in range(8, 7 + len(KEY)):
@@ -93,7 +95,7 @@ def test_reading_on_from_any_place(tmp_path: Path) -> None:
     log.close()
 
 
-def test_a_log_that_is_cut_while_something_is_held(tmp_path: Path) -> None:
+def test_a_log_that_is_truncated_while_bytes_are_held_back(tmp_path: Path) -> None:
     """The new content is read from its start."""
     path = tmp_path / "worker.log"
     path.write_bytes(b"a long line sk-")
@@ -104,12 +106,13 @@ def test_a_log_that_is_cut_while_something_is_held(tmp_path: Path) -> None:
     log.close()
 
 
-LEAKS = """
+LEAKY_WORKER = """
 import json, os, sys
 if "--describe" in sys.argv:
-    told = {"worker": "leaky", "version": "1", "modes": ["train"], "environments": {"any": True}}
-    told |= {"needs": {"credentials": ["LEAKY_API_KEY"]}, "algorithms": [{"id": "x", "label": "x"}]}
-    print(json.dumps(told))
+    descriptor = {"worker": "leaky", "version": "1", "modes": ["train"]}
+    descriptor |= {"environments": {"any": True}, "algorithms": [{"id": "x", "label": "x"}]}
+    descriptor |= {"needs": {"credentials": ["LEAKY_API_KEY"]}}
+    print(json.dumps(descriptor))
     sys.exit()
 key = os.environ["LEAKY_API_KEY"]
 print("the key is " + key + ", quoted " + json.dumps(key), file=sys.stderr)
@@ -117,15 +120,15 @@ step = {"type": "step", "episode_id": "e", "action": 0, "reward": 0.0, "info": {
 step |= {"terminated": False, "truncated": False}
 for number in range(600):
     print(json.dumps(step | {"step": number}))
-sys.stdout.buffer.write(b"\\xff" + key.encode() + b" is no event\\n")
+sys.stdout.buffer.write(b"\\xff" + key.encode() + b" is not an event\\n")
 """
 
 
 @pytest.mark.process
-def test_no_secret_leaves_by_a_log_or_an_archive(tmp_path: Path) -> None:
-    """Nor in another spelling, nor compressed; what is imported again is stored again."""
+def test_logs_and_archives_contain_no_secret(tmp_path: Path) -> None:
+    """In any encoding or compression; an imported archive is ingested again."""
     key = 'hunter2"hunter2\\hunter2'
-    write_worker(tmp_path / "workers", "leaky", main=LEAKS)
+    write_worker(tmp_path / "workers", "leaky", main=LEAKY_WORKER)
     daemon = DaemonUnderTest(tmp_path)
     daemon.environment["LEAKY_API_KEY"] = key
     daemon.home.trainer.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Calls on runs, workers and bundles, and what they refuse."""
+"""Calls on runs, workers and bundles, and the requests that they reject."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 _NAN, _INFINITY = float("nan"), float("inf")
 _RUN = "01J00000000000000000000000"
-_WRONG: list[tuple[str, Message, str]] = [
+_INVALID_REQUESTS: list[tuple[str, Message, str]] = [
     ("SubmitRun", pb.SubmitRunRequest(config_json=b"{}", request_id="a\0b"), "request_id"),
     ("SubmitRun", pb.SubmitRunRequest(config_json=b"{}", request_id="x" * 10_000), "request_id"),
     ("SubmitRun", pb.SubmitRunRequest(config_json=b"\xff\xfe"), "run configuration"),
@@ -52,7 +52,7 @@ _WRONG: list[tuple[str, Message, str]] = [
     ("WatchRuns", pb.WatchRunsRequest(run_ids=[_RUN] * 2000), "run_ids"),
     ("ExportRun", pb.RunRef(run_id="/"), "run_id"),
     ("ImportRun", pb.ArchivePart(data=b"x" * (2 << 20)), "data"),
-    ("ImportRun", pb.ArchivePart(data=b"no archive"), ""),
+    ("ImportRun", pb.ArchivePart(data=b"not an archive"), ""),
     ("StreamSteps", pb.StreamRequest(run_id=_RUN, after=-2), "after"),
     ("StreamSteps", pb.StreamRequest(run_id=_RUN, after=2**63 - 1), "after"),
     ("StreamMetrics", pb.StreamRequest(run_id=_RUN, min_interval_s=_NAN), "min_interval_s"),
@@ -66,10 +66,10 @@ _WRONG: list[tuple[str, Message, str]] = [
     ("QuerySteps", pb.QueryStepsRequest(run_id=_RUN, first=2**63 - 1), "first"),
     ("QuerySteps", pb.QueryStepsRequest(run_id=_RUN, count=10**6), "count"),
     ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, first=-1), "first"),
-    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, order="mood"), "order"),
-    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, ended="well"), "ended"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, order="unknown"), "order"),
+    ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, ended="unknown"), "ended"),
     ("QueryEpisodes", pb.QueryEpisodesRequest(run_id=_RUN, least_return=math.nan), "least_return"),
-    ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, axis="depth"), "axis"),
+    ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, axis="unknown"), "axis"),
     ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, first=_NAN), "first"),
     ("QueryCurve", pb.QueryCurveRequest(run_id=_RUN, max_points=-1), "max_points"),
     ("ListSeries", pb.RunRef(run_id="0" * 25), "run_id"),
@@ -83,21 +83,21 @@ _WRONG: list[tuple[str, Message, str]] = [
 
 
 def test_invalid_requests_are_rejected_with_the_name_of_the_field(daemon: DaemonUnderTest) -> None:
-    """Whatever a client sends: INVALID_ARGUMENT, a sentence, a remedy, and the daemon stays up."""
-    for name, request, field in _WRONG:
+    """INVALID_ARGUMENT with a message and a remedy; the daemon keeps running."""
+    for name, request, field in _INVALID_REQUESTS:
         error = rejected_call(daemon, name, request)
-        where = (name, field, error.details())
-        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, where
-        assert field in (error.details() or ""), where
+        context = (name, field, error.details())
+        assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, context
+        assert field in (error.details() or ""), context
         assert len(error.details() or "") <= 2_100
-        assert error_details(error)["mosaic-remedy"], where
-        assert error_details(error)["mosaic-code"], where
+        assert error_details(error)["mosaic-remedy"], context
+        assert error_details(error)["mosaic-code"], context
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
     assert "T374" not in (daemon.home.logs / "daemon.log").read_text()
 
 
-def test_a_run_that_is_not_there(daemon: DaemonUnderTest) -> None:
-    """NOT_FOUND from every call that names one."""
+def test_an_unknown_run(daemon: DaemonUnderTest) -> None:
+    """Every call with a run id returns NOT_FOUND."""
     for name, method in METHODS.items():
         if "run_id" in method.input_type.fields_by_name:
             kind = getattr(pb, method.input_type.name)
@@ -109,19 +109,19 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest) -> None:
 
 
 def test_the_same_request_id_is_the_same_run(daemon: DaemonUnderTest) -> None:
-    """A client that is not sure whether it was heard may ask again; another config is rejected."""
+    """A client may repeat a request; another configuration with the same id is rejected."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "params": {"steps": 5}}
-    request = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="mine")
+    request = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="same")
     first = daemon.stub.SubmitRun(request)
     assert daemon.stub.SubmitRun(request).run_id == first.run_id
     config["env_id"] = "Other-v0"
-    other = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="mine")
+    other = pb.SubmitRunRequest(config_json=json.dumps(config).encode(), request_id="same")
     assert rejected_call(daemon, "SubmitRun", other).code() is grpc.StatusCode.ALREADY_EXISTS
     daemon.until(first.run_id)
 
 
 def test_cancel_pause_and_resume(daemon: DaemonUnderTest) -> None:
-    """Each answers with the run as it is then; what makes no sense is FAILED_PRECONDITION."""
+    """Each returns the updated run; a call in the wrong state is FAILED_PRECONDITION."""
     run_id = daemon.submit(steps=1_000_000, rate=200)
     ref = pb.RunRef(run_id=run_id)
     daemon.until(run_id, RunState.RUNNING)
@@ -136,7 +136,7 @@ def test_cancel_pause_and_resume(daemon: DaemonUnderTest) -> None:
         pb.ControlRunRequest(run_id=run_id, command_json=b'{"cmd": "checkpoint"}')
     ).seq
     assert seq > 0
-    stopping = daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, reason="enough"))
+    stopping = daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id, reason="test"))
     assert stopping.state in ("stopping", "cancelled")
     record = daemon.until(run_id)
     assert record.state == "cancelled"
@@ -167,13 +167,13 @@ def test_listing_and_describing(daemon: DaemonUnderTest) -> None:
     assert details.directory == f"trainer/runs/{runs[1]}"
 
 
-def test_before_a_run_is_started(daemon: DaemonUnderTest) -> None:
-    """Preflight says what is ready, the dry run what the worker itself makes of it."""
+def test_preflight_and_dry_run(daemon: DaemonUnderTest) -> None:
+    """Preflight reports readiness, the dry run reports the summary of the worker."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "E-v0", "params": {"steps": 5}}
     request = pb.RunRequest(config_json=json.dumps(config).encode())
     report = daemon.stub.Preflight(request)
     assert report.items
-    assert any("--config" in word for word in report.command)
+    assert any("--config" in argument for argument in report.command)
     list(daemon.stub.InstallBundle(pb.InstallBundleRequest(name="echo_worker")))
     dry = daemon.stub.DryRun(request)
     assert dry.ok, dry.error_output
@@ -183,21 +183,23 @@ def test_before_a_run_is_started(daemon: DaemonUnderTest) -> None:
 
 
 def test_workers_and_their_bundles(daemon: DaemonUnderTest) -> None:
-    """Workers with what they say of themselves; a bundle from missing to ready to removed."""
-    workers = {worker.worker_id: worker for worker in call_one(daemon, "ListWorkers").workers}
+    """Workers have their descriptors; a bundle is installed and removed."""
+    workers = {
+        worker.worker_id: worker for worker in call_without_fields(daemon, "ListWorkers").workers
+    }
     echo = workers["echo_worker"]
     assert not echo.problem
     assert json.loads(echo.descriptor_json)["worker"] == "echo_worker"
     one = daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="echo_worker"))
     assert one.descriptor_json == echo.descriptor_json
-    missing = rejected_call(daemon, "DescribeWorker", pb.WorkerRef(worker_id="echo_werker"))
+    missing = rejected_call(daemon, "DescribeWorker", pb.WorkerRef(worker_id="echo_workr"))
     assert missing.code() is grpc.StatusCode.NOT_FOUND
     assert "echo_worker" in error_details(missing)["mosaic-remedy"]
 
     progress = list(daemon.stub.InstallBundle(pb.InstallBundleRequest(name="echo_worker")))
     assert progress[-1].phase == "done"
     assert progress[-1].bundle.state == "ready"
-    bundles = {bundle.name: bundle for bundle in call_one(daemon, "ListBundles").bundles}
+    bundles = {bundle.name: bundle for bundle in call_without_fields(daemon, "ListBundles").bundles}
     assert bundles["echo_worker"].state == "ready"
     assert daemon.stub.DescribeWorker(pb.WorkerRef(worker_id="echo_worker")).ready
     removed = daemon.stub.RemoveBundle(pb.RemoveBundleRequest(name="echo_worker"))
@@ -207,17 +209,17 @@ def test_workers_and_their_bundles(daemon: DaemonUnderTest) -> None:
     ).code() in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
 
 
-def call_one(daemon: DaemonUnderTest, name: str) -> Any:
-    """The answer to a call whose request is empty."""
-    (answer,) = call(daemon, name, getattr(pb, METHODS[name].input_type.name)())
-    return answer
+def call_without_fields(daemon: DaemonUnderTest, name: str) -> Any:
+    """Make a call with an empty request and return its response."""
+    (response,) = call(daemon, name, getattr(pb, METHODS[name].input_type.name)())
+    return response
 
 
 def test_export_and_import(daemon: DaemonUnderTest) -> None:
-    """A run leaves as an archive and comes back as it was, into a home that lacks it."""
+    """An exported run is imported with its record and telemetry."""
     run_id = daemon.submit(steps=500)
     daemon.until(run_id)
-    daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, note="kept"))
+    daemon.stub.AnnotateRun(pb.AnnotateRunRequest(run_id=run_id, note="a note"))
     before = daemon.stub.GetStats(pb.RunRef(run_id=run_id))
     parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
     with pytest.raises(grpc.RpcError) as caught:
@@ -225,7 +227,7 @@ def test_export_and_import(daemon: DaemonUnderTest) -> None:
     assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
     record = daemon.stub.ImportRun(iter(parts))
-    assert (record.run_id, record.state, record.note) == (run_id, "succeeded", "kept")
+    assert (record.run_id, record.state, record.note) == (run_id, "succeeded", "a note")
 
     def counts() -> pb.TelemetryCounts | None:
         now = daemon.stub.GetStats(pb.RunRef(run_id=run_id))
@@ -234,8 +236,8 @@ def test_export_and_import(daemon: DaemonUnderTest) -> None:
     assert eventually(counts) == before
 
 
-def test_an_export_holds_no_secret(tmp_path: Path) -> None:
-    """Not even one that a worker wrote into its own log."""
+def test_an_export_contains_no_secret(tmp_path: Path) -> None:
+    """A secret that a worker wrote into its log is masked."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.environment["WANDB_API_KEY"] = "hunter2-hunter2-hunter2"
     try:
@@ -252,35 +254,35 @@ def test_an_export_holds_no_secret(tmp_path: Path) -> None:
         daemon.clean_up()
 
 
-def test_an_import_that_is_cut_off(daemon: DaemonUnderTest) -> None:
-    """An archive that ends early, or whose sender leaves, leaves nothing behind."""
+def test_an_interrupted_import(daemon: DaemonUnderTest) -> None:
+    """A truncated archive or a cancelled upload leaves no files."""
     run_id = daemon.submit(steps=20_000)
     daemon.until(run_id)
-    whole = b"".join(part.data for part in daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
+    complete = b"".join(part.data for part in daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
-    half = [pb.ArchivePart(data=whole[: len(whole) // 2])]
+    half = [pb.ArchivePart(data=complete[: len(complete) // 2])]
     with pytest.raises(grpc.RpcError) as caught:
         daemon.stub.ImportRun(iter(half))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
-    def sends_half_and_waits() -> Any:
+    def cancelled_upload() -> Any:
         yield from half
         importing.cancel()
         yield from half
 
-    importing = daemon.stub.ImportRun.future(sends_half_and_waits())
+    importing = daemon.stub.ImportRun.future(cancelled_upload())
     with pytest.raises((grpc.RpcError, grpc.FutureCancelledError)):
         importing.result(timeout=60)
     eventually(lambda: not list(daemon.home.runs.iterdir()))
     assert not daemon.stub.ListRuns(pb.ListRunsRequest()).runs
-    whole_parts = (
-        pb.ArchivePart(data=whole[at : at + 65_536]) for at in range(0, len(whole), 65_536)
+    all_parts = (
+        pb.ArchivePart(data=complete[at : at + 65_536]) for at in range(0, len(complete), 65_536)
     )
-    assert daemon.stub.ImportRun(whole_parts).run_id == run_id
+    assert daemon.stub.ImportRun(all_parts).run_id == run_id
 
 
 def test_health(daemon: DaemonUnderTest) -> None:
-    """The daemon in one look."""
+    """Process, home, address, runs, disk, memory and CPUs of the daemon."""
     daemon.until(daemon.submit(steps=5))
     health = daemon.stub.GetHealth(pb.GetHealthRequest())
     assert health.pid == daemon.pid
@@ -292,8 +294,8 @@ def test_health(daemon: DaemonUnderTest) -> None:
     assert health.cpus_free <= health.cpus
 
 
-def test_an_import_that_cannot_be_listed(daemon: DaemonUnderTest) -> None:
-    """The files of a run whose row is rejected are not left in the way of the next attempt."""
+def test_an_import_that_the_registry_rejects(daemon: DaemonUnderTest) -> None:
+    """The files of the run are deleted, so that the next import works."""
     run_id = daemon.submit(steps=5)
     daemon.until(run_id)
     parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
@@ -304,13 +306,13 @@ def test_an_import_that_cannot_be_listed(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.ImportRun(iter(parts)).digest.steps == 5
 
 
-def test_an_imported_run_shows_its_output(daemon: DaemonUnderTest) -> None:
-    """As it did where it ran."""
+def test_an_imported_run_has_its_output(daemon: DaemonUnderTest) -> None:
+    """The output tail is read from the imported log."""
     run_id = daemon.submit(steps=5)
     daemon.until(run_id)
     with daemon.run(run_id).worker_log.open("a") as log:
-        log.write("the last words\n")
+        log.write("the last line\n")
     parts = list(daemon.stub.ExportRun(pb.RunRef(run_id=run_id)))
     daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
     daemon.stub.ImportRun(iter(parts))
-    assert daemon.stub.GetRun(pb.RunRef(run_id=run_id)).output_tail[-1] == "the last words"
+    assert daemon.stub.GetRun(pb.RunRef(run_id=run_id)).output_tail[-1] == "the last line"

@@ -1,4 +1,4 @@
-"""Streams of a run's store: everything once and in order, however the client comes and goes."""
+"""Streams of a run's store: every line once and in order, also after a reconnect."""
 
 import json
 import os
@@ -27,23 +27,23 @@ def _step_numbers(lines: Any) -> list[tuple[str, int]]:
     return [(step["episode_id"], step["step"]) for step in map(json.loads, lines)]
 
 
-def _stored(daemon: DaemonUnderTest, run_id: str) -> list[tuple[str, int]]:
+def _written(daemon: DaemonUnderTest, run_id: str) -> list[tuple[str, int]]:
     spool = daemon.run(run_id).spool.read_bytes().splitlines()
     return _step_numbers(line for line in spool if json.loads(line)["type"] == "step")
 
 
 def test_history_and_live_are_one_stream(daemon: DaemonUnderTest) -> None:
-    """From before the first line to the end of the run: every step, in order, exactly once."""
+    """From the first line to the end of the run: every step, in order, exactly once."""
     run_id = daemon.submit(steps=3000, rate=3000, episode_length=70)
     stream = daemon.stub.StreamSteps(pb.StreamRequest(run_id=run_id, after=-1, follow=True))
     received = _step_numbers(lines_of(stream))
     assert len(received) == 3000
-    assert received == _stored(daemon, run_id)
+    assert received == _written(daemon, run_id)
     assert daemon.record(run_id).state == "succeeded"
 
 
-def test_a_stream_is_resumed_where_it_broke(daemon: DaemonUnderTest) -> None:
-    """A client that was cut off, even by the daemon's death, gets each line exactly once."""
+def test_an_interrupted_stream_is_resumed(daemon: DaemonUnderTest) -> None:
+    """After a disconnect, even by a daemon crash, a client gets each line exactly once."""
     run_id = daemon.submit(steps=4000, rate=2000)
     seen: list[bytes] = []
 
@@ -59,28 +59,28 @@ def test_a_stream_is_resumed_where_it_broke(daemon: DaemonUnderTest) -> None:
     daemon.restart()
     receive(1500)
     receive(None)
-    assert _step_numbers(seen) == _stored(daemon, run_id)
+    assert _step_numbers(seen) == _written(daemon, run_id)
 
 
-def test_without_following_it_ends_at_the_present_end(daemon: DaemonUnderTest) -> None:
-    """A live run's history is given and the stream is over, though more will come."""
+def test_without_follow_the_stream_ends_at_the_last_line(daemon: DaemonUnderTest) -> None:
+    """The stream of an active run ends after the lines stored so far."""
     run_id = daemon.submit(steps=1_000_000, rate=500)
     eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps > 100)
-    got = list(lines_of(daemon.stub.StreamSteps(pb.StreamRequest(run_id=run_id, after=-1))))
-    assert len(got) > 100
+    lines = list(lines_of(daemon.stub.StreamSteps(pb.StreamRequest(run_id=run_id, after=-1))))
+    assert len(lines) > 100
     assert daemon.record(run_id).state == "running"
 
 
-_TAKES_LITTLE_AT_ONCE = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_536))
-"""A client that does not read keeps the daemon from sending more than this."""
+_SMALL_WINDOW = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_536))
+"""Channel options that limit how much the daemon sends to a client that does not read."""
 
 
-def _write_much(daemon: DaemonUnderTest, run_id: str) -> None:
-    """Megabytes that no compression makes small, more than any connection holds."""
+def _write_many_steps(daemon: DaemonUnderTest, run_id: str) -> None:
+    """Write megabytes of incompressible steps, more than a connection buffers."""
     eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps)
     step = {"type": "step", "action": 0, "reward": 0.0, "terminated": False, "truncated": False}
     lines = (
-        json.dumps({**step, "episode_id": "much", "step": number, "obs": os.urandom(2000).hex()})
+        json.dumps({**step, "episode_id": "large", "step": number, "obs": os.urandom(2000).hex()})
         for number in range(5000)
     )
     with daemon.run(run_id).spool.open("a") as spool:
@@ -88,35 +88,35 @@ def _write_much(daemon: DaemonUnderTest, run_id: str) -> None:
     eventually(lambda: daemon.stub.GetStats(pb.RunRef(run_id=run_id)).steps > 5000)
 
 
-def test_a_slow_client_loses_nothing_and_delays_no_other(daemon: DaemonUnderTest) -> None:
-    """One that stopped reading gets it all later; the run and other clients do not wait."""
+def test_a_slow_client_loses_no_line_and_delays_no_other(daemon: DaemonUnderTest) -> None:
+    """A client that pauses reading gets all lines later; the run and other clients do not wait."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
     request = pb.StreamRequest(run_id=run_id, after=-1, follow=True)
-    with daemon.open_channel(*_TAKES_LITTLE_AT_ONCE) as channel:
+    with daemon.open_channel(*_SMALL_WINDOW) as channel:
         slow = lines_of(TrainerServiceStub(channel).StreamSteps(request))
         first = next(slow)
-        _write_much(daemon, run_id)
+        _write_many_steps(daemon, run_id)
         daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
         daemon.until(run_id)
-        quick = list(lines_of(daemon.stub.StreamSteps(request)))
-        assert len(quick) > 5000
-        assert [first, *slow] == quick
+        fast = list(lines_of(daemon.stub.StreamSteps(request)))
+        assert len(fast) > 5000
+        assert [first, *slow] == fast
 
 
 def test_newest_only_reports_how_many_were_skipped(daemon: DaemonUnderTest) -> None:
-    """A live view gets the newest lines, and the number of those that it was spared."""
+    """A live view gets the newest lines and the number of skipped lines."""
     run_id = daemon.submit(steps=20_000, rate=0)
     daemon.until(run_id)
     request = pb.StreamRequest(run_id=run_id, after=-1, newest_only=True)
     (chunk,) = list(daemon.stub.StreamSteps(request))
     assert chunk.first_seq + chunk.lines == 20_000
     assert chunk.skipped == chunk.first_seq > 10_000
-    nothing_new = pb.StreamRequest(run_id=run_id, after=19_999, newest_only=True, follow=True)
-    assert list(daemon.stub.StreamSteps(nothing_new)) == []
+    at_the_end = pb.StreamRequest(run_id=run_id, after=19_999, newest_only=True, follow=True)
+    assert list(daemon.stub.StreamSteps(at_the_end)) == []
 
 
 def test_newest_only_accounts_for_every_line(daemon: DaemonUnderTest) -> None:
-    """While it runs: what is sent and what is skipped add up to everything."""
+    """The sent and skipped lines of an active run add up to all lines."""
     run_id = daemon.submit(steps=30_000, rate=15_000)
     request = pb.StreamRequest(
         run_id=run_id, after=-1, newest_only=True, follow=True, min_interval_s=0.2
@@ -129,7 +129,7 @@ def test_newest_only_accounts_for_every_line(daemon: DaemonUnderTest) -> None:
 
 
 def test_metrics_and_episodes_and_events(daemon: DaemonUnderTest) -> None:
-    """The other streams of a run: all metric lines, every episode's last word, events by type."""
+    """All metrics, the last revision of each episode, and events by type."""
     run_id = daemon.submit(steps=1000, rate=1000, episode_length=100)
     request = pb.StreamRequest(run_id=run_id, after=-1, follow=True)
     metrics = list(lines_of(daemon.stub.StreamMetrics(request)))
@@ -160,8 +160,8 @@ def test_metrics_and_episodes_and_events(daemon: DaemonUnderTest) -> None:
     assert [episode.revision for episode in newest.episodes] == [revision]
 
 
-def test_a_run_that_waits_in_the_queue(tmp_path: Path) -> None:
-    """Nothing is stored of it: an empty stream, or one that waits until there is something."""
+def test_the_stream_of_a_queued_run(tmp_path: Path) -> None:
+    """The stream is empty, or waits for the first line if it follows."""
     daemon = DaemonUnderTest(tmp_path, ("--max-runs", "1"))
     try:
         daemon.start()
@@ -177,13 +177,13 @@ def test_a_run_that_waits_in_the_queue(tmp_path: Path) -> None:
         daemon.clean_up()
 
 
-def test_a_run_that_is_deleted_while_it_is_read(daemon: DaemonUnderTest) -> None:
-    """A stream in the middle of a run says that the run is gone; it does not merely end."""
+def test_a_run_that_is_deleted_during_a_stream(daemon: DaemonUnderTest) -> None:
+    """The stream ends with an error that says that the run was deleted."""
     run_id = daemon.submit(steps=1_000_000, rate=10)
-    _write_much(daemon, run_id)
+    _write_many_steps(daemon, run_id)
     daemon.stub.CancelRun(pb.CancelRunRequest(run_id=run_id))
     daemon.until(run_id)
-    with daemon.open_channel(*_TAKES_LITTLE_AT_ONCE) as channel:
+    with daemon.open_channel(*_SMALL_WINDOW) as channel:
         stream = TrainerServiceStub(channel).StreamSteps(pb.StreamRequest(run_id=run_id, after=-1))
         next(stream)
         daemon.stub.DeleteRun(pb.DeleteRunRequest(run_id=run_id))
@@ -195,8 +195,8 @@ def test_a_run_that_is_deleted_while_it_is_read(daemon: DaemonUnderTest) -> None
 
 
 @pytest.mark.parametrize("name", ["StreamSteps", "StreamMetrics", "StreamEpisodes", "StreamEvents"])
-def test_a_run_that_is_not_there(daemon: DaemonUnderTest, name: str) -> None:
-    """NOT_FOUND, not an endless wait."""
+def test_an_unknown_run(daemon: DaemonUnderTest, name: str) -> None:
+    """The call fails with NOT_FOUND instead of waiting."""
     kind = pb.StreamEventsRequest if name == "StreamEvents" else pb.StreamRequest
     with pytest.raises(grpc.RpcError) as caught:
         list(getattr(daemon.stub, name)(kind(run_id=new_ulid(), follow=True)))
@@ -204,7 +204,7 @@ def test_a_run_that_is_not_there(daemon: DaemonUnderTest, name: str) -> None:
 
 
 def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
-    """Reported with what to do about it, and the daemon continues."""
+    """The error has a remedy, and the daemon keeps running."""
     run_id = daemon.submit(steps=2000)
     daemon.until(run_id)
     store = daemon.run(run_id).store
@@ -218,8 +218,8 @@ def test_a_damaged_store(daemon: DaemonUnderTest) -> None:
     assert daemon.stub.GetHealth(pb.GetHealthRequest()).pid == daemon.pid
 
 
-def test_a_store_that_leads_elsewhere(daemon: DaemonUnderTest) -> None:
-    """A worker that puts a link in its place does not have other files read."""
+def test_a_symlinked_store_is_rejected(daemon: DaemonUnderTest) -> None:
+    """A worker cannot expose other files by replacing its store with a link."""
     run_id, other = daemon.submit(steps=10), daemon.submit(steps=10)
     daemon.until(run_id)
     daemon.until(other)
@@ -249,8 +249,8 @@ def _store(tmp_path: Path, lines: int, size: int = 0) -> RunDirectory:
 
 @pytest.mark.parametrize("lines", [1, 511, 512, 513, 3000, 20_000])
 @pytest.mark.parametrize("size", [0, 2000])
-def test_the_newest_chunk_is_found_from_anywhere(tmp_path: Path, lines: int, size: int) -> None:
-    """Whatever the cursor and however full the chunks, it is the last one."""
+def test_the_newest_chunk_is_found_from_any_cursor(tmp_path: Path, lines: int, size: int) -> None:
+    """For any cursor and chunk size, the last chunk is returned."""
     run = _store(tmp_path, lines, size if lines < 5000 else 0)
     with TelemetryReader(run) as reader:
         chunks = reader.chunks_after("step", -1, 1_000_000)
@@ -261,7 +261,7 @@ def test_the_newest_chunk_is_found_from_anywhere(tmp_path: Path, lines: int, siz
 
 
 def test_a_rebuilt_store_is_read(tmp_path: Path) -> None:
-    """After moving a damaged store away, no restart is needed."""
+    """No restart is needed after a damaged store was moved."""
     run = _store(tmp_path, 10)
     with StoreView(run) as view:
         assert view.read(lambda reader: reader.stats().steps) == 10

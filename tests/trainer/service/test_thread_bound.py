@@ -1,4 +1,4 @@
-"""Things that threads use for the event loop: closed once, and never while in use."""
+"""Resources used in threads of the event loop are closed once, and never while in use."""
 
 import asyncio
 import threading
@@ -8,18 +8,18 @@ import pytest
 from mosaic.trainer.concurrency import ThreadBound
 
 
-def test_cancelled_in_the_middle_of_a_call() -> None:
-    """The thing is closed when the call on its thread is over, not before."""
+def test_cancelled_during_a_call() -> None:
+    """The resource is closed after the call in the thread has finished."""
     entered, leave = threading.Event(), threading.Event()
-    happened: list[str] = []
+    events: list[str] = []
 
     def slow() -> None:
         entered.set()
         leave.wait(60)
-        happened.append("used")
+        events.append("used")
 
     async def use() -> None:
-        async with ThreadBound(None, lambda: happened.append("closed")) as bound:
+        async with ThreadBound(None, lambda: events.append("closed")) as bound:
             await bound.run(slow)
 
     async def main() -> None:
@@ -32,17 +32,17 @@ def test_cancelled_in_the_middle_of_a_call() -> None:
             await task
 
     asyncio.run(main())
-    assert happened == ["used", "closed"]
+    assert events == ["used", "closed"]
 
 
-def test_an_error_in_a_call_comes_out_and_the_thing_is_closed() -> None:
-    """As if it had been called directly."""
+def test_an_error_in_a_call_is_raised_and_the_resource_is_closed() -> None:
+    """The caller gets the original exception."""
     closed: list[bool] = []
 
     async def use() -> None:
         async with ThreadBound(None, lambda: closed.append(True)) as bound:
-            await bound.run(int, "no number")
+            await bound.run(int, "not a number")
 
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         asyncio.run(use())
     assert closed == [True]

@@ -1,4 +1,4 @@
-"""WatchRuns: every change of every run, from any number on."""
+"""WatchRuns: every change of every run after any event number."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
-    """One whose events are those of the test alone."""
+    """A new daemon without events of other tests."""
     with daemon_pool.new_daemon() as under_test:
         yield under_test
 
@@ -24,21 +24,21 @@ def _states(events: Iterable[pb.RunEvent]) -> list[str]:
     return [event.state.change.state for event in events if event.HasField("state")]
 
 
-def _until_over(stream: Iterable[pb.RunEvent], run_id: str) -> list[pb.RunEvent]:
+def _until_final(stream: Iterable[pb.RunEvent], run_id: str) -> list[pb.RunEvent]:
     events = []
     for event in stream:
         events.append(event)
-        # Not by `run`, which is the run as it is now and may be ahead of the event.
+        # `event.run` is the current run, which may be newer than the event.
         if event.run_id == run_id and event.state.change.state in FINAL_STATES:
             return events
-    pytest.fail("the stream ended before the run")
+    pytest.fail("the stream ended before the run ended")
 
 
-def test_a_run_from_its_queue_to_its_end(daemon: DaemonUnderTest) -> None:
-    """The states in their order, numbered, and the last one with exit code, reason and output."""
+def test_events_of_a_complete_run(daemon: DaemonUnderTest) -> None:
+    """The states in order, numbered; the last one has exit code, reason and output."""
     stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=0, follow=True))
     run_id = daemon.submit(steps=10, exit_code=3)
-    events = _until_over(stream, run_id)
+    events = _until_final(stream, run_id)
     stream.cancel()
     assert _states(events) == ["queued", "preparing", "running", "failed"]
     seqs = [event.seq for event in events]
@@ -53,7 +53,7 @@ def test_a_run_from_its_queue_to_its_end(daemon: DaemonUnderTest) -> None:
 
 
 def test_replay_from_a_number(daemon: DaemonUnderTest) -> None:
-    """A client that was away, also over a restart, gets exactly the missed events."""
+    """A client that reconnects, also after a restart, gets exactly the missed events."""
     first = daemon.submit(steps=10)
     daemon.until(first)
     everything = list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=0)))
@@ -66,14 +66,14 @@ def test_replay_from_a_number(daemon: DaemonUnderTest) -> None:
     assert list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=page.last_event_seq))) == []
 
 
-def test_only_what_happens_from_now_on(daemon: DaemonUnderTest) -> None:
-    """-1 leaves the history out."""
+def test_only_future_events(daemon: DaemonUnderTest) -> None:
+    """-1 omits past events."""
     daemon.until(daemon.submit(steps=10))
     assert list(daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=-1))) == []
 
 
-def test_some_runs_only(daemon: DaemonUnderTest) -> None:
-    """With run ids named, others are not heard of."""
+def test_selected_runs_only(daemon: DaemonUnderTest) -> None:
+    """With run ids, events of other runs are omitted."""
     one, other = daemon.submit(steps=10), daemon.submit(steps=10)
     daemon.until(one)
     daemon.until(other)
@@ -83,7 +83,7 @@ def test_some_runs_only(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_number_of_another_registry(daemon: DaemonUnderTest) -> None:
-    """A client with a later number has to list again, and misses nothing from there."""
+    """A client with a number that is too high has to list again, and misses no later event."""
     stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(after_seq=10**9, follow=True))
     assert next(stream).HasField("forgotten")
     run_id = daemon.submit(steps=10)
@@ -91,11 +91,11 @@ def test_a_number_of_another_registry(daemon: DaemonUnderTest) -> None:
     stream.cancel()
 
 
-def test_digests_while_it_runs(daemon: DaemonUnderTest) -> None:
-    """With `digests`, statistics are sent between the states, and the final ones with the end."""
+def test_digests_of_a_running_run(daemon: DaemonUnderTest) -> None:
+    """With `digests`, stats are sent between the states, and the final stats at the end."""
     run_id = daemon.submit(steps=3000, rate=2000)
     stream = daemon.stub.WatchRuns(pb.WatchRunsRequest(digests=True, follow=True))
-    events = _until_over(stream, run_id)
+    events = _until_final(stream, run_id)
     stream.cancel()
     stats = [event for event in events if event.HasField("digest")]
     steps = [event.run.digest.steps for event in stats]
@@ -106,7 +106,7 @@ def test_digests_while_it_runs(daemon: DaemonUnderTest) -> None:
 
 
 def test_annotations_and_deletion(daemon: DaemonUnderTest) -> None:
-    """They are events, too."""
+    """Both are events."""
     run_id = daemon.submit(steps=10)
     daemon.until(run_id)
     seq = daemon.stub.ListRuns(pb.ListRunsRequest()).last_event_seq
@@ -122,8 +122,8 @@ def test_annotations_and_deletion(daemon: DaemonUnderTest) -> None:
     assert not deleted.HasField("run")
 
 
-def test_hundreds_of_watchers_that_leave(daemon: DaemonUnderTest) -> None:
-    """Clients that go without a word leave nothing open in the daemon."""
+def test_hundreds_of_cancelled_watches(daemon: DaemonUnderTest) -> None:
+    """Cancelled calls cause no errors in the daemon."""
     for _ in range(10):
         with daemon.open_channel() as channel:
             calls = [

@@ -1,4 +1,4 @@
-"""WatchRuns of a run to which nothing happens while much happens to others."""
+"""WatchRuns of an idle run while other runs have many events."""
 
 import asyncio
 import threading
@@ -26,46 +26,46 @@ class ObservedRegistry(RunRegistry):
 
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
-        self.looked = threading.Event()
+        self.events_read = threading.Event()
 
     def events_after(
         self, seq: int, limit: int = 500, run_ids: Collection[str] = ()
     ) -> list[RunEvent]:
-        self.looked.set()
+        self.events_read.set()
         return super().events_after(seq, limit, run_ids)
 
 
-def test_a_watcher_of_a_quiet_run_need_not_list_again(tmp_path: Path) -> None:
-    """What was forgotten meanwhile was none of its business; the next thing it hears is."""
-    asyncio.run(_watch_a_quiet_run(tmp_path / "trainer.db"))
+def test_a_watcher_of_an_idle_run_need_not_list_again(tmp_path: Path) -> None:
+    """Forgotten events of other runs do not affect it; it gets the next event of its run."""
+    asyncio.run(_watch_an_idle_run(tmp_path / "trainer.db"))
 
 
-async def _watch_a_quiet_run(path: Path) -> None:
+async def _watch_an_idle_run(path: Path) -> None:
     commits = CommitSignals()
     with ObservedRegistry(
         path, on_change=lambda: commits.notify(REGISTRY), kept_events=_KEPT_EVENTS
     ) as registry:
-        quiet = registry.add(new_ulid(), _CONFIG).run_id
-        noisy = registry.add(new_ulid(), _CONFIG).run_id
+        idle = registry.add(new_ulid(), _CONFIG).run_id
+        busy = registry.add(new_ulid(), _CONFIG).run_id
         calls = WatchServicer()
-        calls._trainer = _parts(registry, commits)
-        request = pb.WatchRunsRequest(after_seq=0, run_ids=[quiet], follow=True)
+        calls._trainer = _services(registry, commits)
+        request = pb.WatchRunsRequest(after_seq=0, run_ids=[idle], follow=True)
         context: Any = None
         events = aiter(calls.WatchRuns(request, context))
-        assert (await _next(events)).run_id == quiet
-        coming = asyncio.ensure_future(_next(events))
+        assert (await _next(events)).run_id == idle
+        pending = asyncio.ensure_future(_next(events))
         for number in range(4 * _KEPT_EVENTS):
-            registry.looked.clear()
-            await run_in_thread(registry.annotate, noisy, note=str(number))
-            assert await run_in_thread(registry.looked.wait, _TIMEOUT_S)
-        await run_in_thread(registry.annotate, quiet, note="at last")
-        event = await coming
-        assert event.run_id == quiet
+            registry.events_read.clear()
+            await run_in_thread(registry.annotate, busy, note=str(number))
+            assert await run_in_thread(registry.events_read.wait, _TIMEOUT_S)
+        await run_in_thread(registry.annotate, idle, note="changed")
+        event = await pending
+        assert event.run_id == idle
         assert not event.HasField("forgotten")
         await events.aclose()  # type: ignore[attr-defined]
 
 
-def _parts(registry: RunRegistry, commits: CommitSignals) -> Any:
+def _services(registry: RunRegistry, commits: CommitSignals) -> Any:
     return SimpleNamespace(registry=registry, commits=commits)
 
 
