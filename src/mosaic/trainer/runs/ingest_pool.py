@@ -2,7 +2,8 @@
 
 Each run has one `TelemetryService`, used by one thread at a time. How often a run is polled depends
 on the cost of ingest: a few runs are stored within 20 ms of being written, and many share the
-threads fairly instead of loading a processor with tiny commits.
+threads fairly instead of loading a processor with tiny commits. Runs that have more than one call
+stores are polled in turn, whenever no other run is due.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import itertools
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -54,6 +56,8 @@ class IngestPool:
         self._on_commit = on_commit
         self._condition = threading.Condition()
         self._due: list[tuple[float, int, _FollowedRun]] = []
+        self._backlog: deque[tuple[int, _FollowedRun]] = deque()
+        """Runs with more lines to store, in order."""
         self._order = itertools.count()
         self._followed: dict[str, _FollowedRun] = {}
         self._finished: dict[str, IngestStatus] = {}
@@ -137,20 +141,20 @@ class IngestPool:
         with self._condition:
             while not self._closing:
                 now = time.monotonic()
-                if not self._due:
-                    self._condition.wait()
-                elif self._due[0][0] > now:
-                    self._condition.wait(self._due[0][0] - now)
-                else:
+                if self._due and self._due[0][0] <= now:
                     _, ticket, followed = heapq.heappop(self._due)
-                    if ticket == followed.ticket and not (
-                        followed.is_cancelled or followed.is_busy
-                    ):
-                        followed.is_busy = True
-                        return followed
+                elif self._backlog:
+                    ticket, followed = self._backlog.popleft()
+                else:
+                    self._condition.wait(self._due[0][0] - now if self._due else None)
+                    continue
+                if ticket == followed.ticket and not (followed.is_cancelled or followed.is_busy):
+                    followed.is_busy = True
+                    return followed
         return None
 
     def _put_back(self, followed: _FollowedRun, pause_s: float) -> None:
+        """Schedule the next poll; a pause of 0 means that there is more to store."""
         with self._condition:
             followed.is_busy = False
             if followed.completed.done():
@@ -159,8 +163,11 @@ class IngestPool:
                     self._finished[followed.run.run_id] = followed.status
                 while len(self._finished) > _MAX_FINISHED:
                     del self._finished[next(iter(self._finished))]
-            elif not followed.is_cancelled:
+            elif not followed.is_cancelled and pause_s > 0:
                 self._schedule(followed, pause_s)
+            elif not followed.is_cancelled:
+                followed.ticket = next(self._order)
+                self._backlog.append((followed.ticket, followed))
             self._condition.notify_all()
 
     def _ingest(self, followed: _FollowedRun) -> float:
