@@ -1,7 +1,7 @@
-"""A daemon with runs that have recorded episodes, and a client to replay them.
+"""A daemon with runs that have recorded episodes, and a client that replays them.
 
-The runs are real: a worker of the tests plays environments with the SDK's recorder. It needs no
-bundle of its own, because the interpreter of the tests has gymnasium.
+The runs are real: a test worker records random play with the SDK's recorder. It needs no bundle,
+because the interpreter of the tests has gymnasium.
 """
 
 import json
@@ -37,7 +37,7 @@ def train(run):
                 break
     recorder.close()
 
-steps = Parameter("steps", "int", 40, min=1, help="At most so many in an episode.")
+steps = Parameter("steps", "int", 40, min=1, help="Maximum steps per episode.")
 DESCRIPTOR = Descriptor(
     worker="{worker_id}", label="Recorder", version="1", summary="Records random play.",
     algorithms=(Algorithm(id="random", label="Random", doc="No learning.", parameters=(steps,)),),
@@ -51,14 +51,14 @@ Record = Callable[..., str]
 def write_recording_worker(
     folder: Path, worker_id: str = "recording_worker", bundle: str | None = None
 ) -> None:
-    """The worker, with the odd environments as part of its code."""
+    """Write the worker, including the odd environments."""
     main = RECORDING_WORKER.format(worker_id=worker_id, bundle=bundle)
     package = write_worker(folder, worker_id, main=main, bundle=bundle)
     shutil.copy(FOLDER / "odd_environments.py", package.parent)
 
 
-def serving(folder: Path) -> DaemonUnderTest:
-    """A daemon that knows the recording worker; started."""
+def start_daemon(folder: Path) -> DaemonUnderTest:
+    """Start a daemon that has the recording worker."""
     workers = folder / "workers"
     write_recording_worker(workers)
     under_test = DaemonUnderTest(folder)
@@ -84,7 +84,7 @@ def record_run(
     python_path: Sequence[str] = (),
     **env_kwargs: Any,
 ) -> str:
-    """The id of a finished run with this many recorded episodes."""
+    """Record episodes with a new run and return its id."""
     run = client.submit(
         {
             "worker": worker,
@@ -97,16 +97,16 @@ def record_run(
             "params": {"steps": steps},
         }
     )
-    done = client.wait(run.run_id)
-    assert done.state == "succeeded", f"{done.reason} {done.remedy}"
+    record = client.wait(run.run_id)
+    assert record.state == "succeeded", f"{record.reason} {record.remedy}"
     return run.run_id
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonUnderTest]:
-    """One for all tests of a module that leave it running."""
+    """One daemon for all tests of a module."""
     folder = tmp_path_factory.mktemp("replays")
-    under_test = serving(folder)
+    under_test = start_daemon(folder)
     try:
         yield under_test
     finally:
@@ -121,21 +121,21 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
 
 @pytest.fixture(scope="module")
 def record(client: TrainerClient) -> Record:
-    """A run with one recorded episode; cached by its arguments."""
-    made: dict[str, str] = {}
+    """Record a run with one episode, cached by its arguments."""
+    run_ids: dict[str, str] = {}
 
-    def run_of(env_id: str, **request: Any) -> str:
+    def get_run(env_id: str, **request: Any) -> str:
         key = json.dumps([env_id, request], sort_keys=True)
-        if key not in made:
-            made[key] = record_run(client, env_id, **request)
-        return made[key]
+        if key not in run_ids:
+            run_ids[key] = record_run(client, env_id, **request)
+        return run_ids[key]
 
-    return run_of
+    return get_run
 
 
 def helpers_of(daemon: DaemonUnderTest) -> list[int]:
-    """The helper processes that the daemon has started and that still live."""
-    found = []
+    """Return the live helper processes of the daemon."""
+    pids = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -147,5 +147,5 @@ def helpers_of(daemon: DaemonUnderTest) -> list[int]:
             continue
         is_helper = b"mosaic_worker.resimulation" in command
         if is_helper and os.fsencode(daemon.folder) in environment and state not in b"ZX":
-            found.append(int(entry.name))
-    return found
+            pids.append(int(entry.name))
+    return pids

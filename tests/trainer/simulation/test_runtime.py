@@ -1,4 +1,4 @@
-"""Which Python and which code a replay uses when those of its run are no longer as they were."""
+"""Which Python and code a replay uses if those of its run have changed."""
 
 import json
 import shutil
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.process
 ODD = "odd_environments:Odd-v0"
 
 
-class Lake:
-    """A worker with a bundle of the same name, whose requirements a test may change."""
+class BundledWorker:
+    """A worker with its own bundle, whose requirements a test may change."""
 
     def __init__(self, name: str, daemon: DaemonUnderTest, client: TrainerClient) -> None:
         self.name = name
@@ -38,7 +38,7 @@ class Lake:
         (self.folder / "requirements.txt").write_text(lines)
 
     def install(self) -> Path:
-        """The environment that the worker needs now, with the packages of the tests."""
+        """Create the environment for the current requirements, with the test packages."""
         (missing,) = [
             info
             for info in self._client.bundles()
@@ -48,23 +48,23 @@ class Lake:
 
     @property
     def code(self) -> Path:
-        """The copy of its code that its one run has."""
-        (copied,) = self.home.worker_code.glob(f"{self.name}-*")
-        return copied
+        """The copy of its code that its run uses."""
+        (copy,) = self.home.worker_code.glob(f"{self.name}-*")
+        return copy
 
     def record(self) -> str:
         return record_run(self._client, ODD, worker=self.name)
 
 
 def fake_environment(home: Home, name: str, bundle_hash: str) -> Path:
-    """What an installation leaves behind, without installing anything.
+    """Create the files of an installed environment without installing anything.
 
-    It appears complete: the daemon removes environments that are not.
+    It is renamed when complete, because the daemon removes incomplete environments.
     """
     path = home.path / "building" / f"{name}-{bundle_hash}"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", path], check=True)
     (site,) = path.glob("lib/*/site-packages")
-    (site / "of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (site / "test_packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
     ready = {
         "name": name,
         "hash": bundle_hash,
@@ -76,8 +76,8 @@ def fake_environment(home: Home, name: str, bundle_hash: str) -> Path:
     return path.rename(home.venvs / path.name)
 
 
-def replayed(client: TrainerClient, run_id: str) -> SimulationOpened:
-    """What was said at its opening; all of it came out as recorded."""
+def replay(client: TrainerClient, run_id: str) -> SimulationOpened:
+    """Verify the replay of an episode and return its opening message."""
     with client.resimulate(run_id, 0, verify_only=True) as simulation:
         last = list(simulation)[-1]
         assert last == SimulationChecked(steps=20, is_over=True)
@@ -85,93 +85,95 @@ def replayed(client: TrainerClient, run_id: str) -> SimulationOpened:
 
 
 @pytest.fixture
-def lake(daemon: DaemonUnderTest, client: TrainerClient, request: pytest.FixtureRequest) -> Lake:
-    """One of its own for each test."""
-    return Lake(request.node.name.removeprefix("test_"), daemon, client)
+def worker(
+    daemon: DaemonUnderTest, client: TrainerClient, request: pytest.FixtureRequest
+) -> BundledWorker:
+    """A separate worker for each test."""
+    return BundledWorker(request.node.name.removeprefix("test_"), daemon, client)
 
 
-def test_a_bundle_that_is_gone(client: TrainerClient, lake: Lake) -> None:
-    """The message names the command that installs it; after that the episode can be replayed."""
-    bundle = lake.install()
-    run_id = lake.record()
-    assert replayed(client, run_id).warnings == ()
+def test_a_missing_bundle(client: TrainerClient, worker: BundledWorker) -> None:
+    """The remedy names the command that installs it; after that the replay works."""
+    bundle = worker.install()
+    run_id = worker.record()
+    assert replay(client, run_id).warnings == ()
     shutil.rmtree(bundle)
     with client.resimulate(run_id, 0) as simulation, pytest.raises(TrainerError) as caught:
         _ = simulation.opened
     assert caught.value.code == "T411"
     assert caught.value.status == "FAILED_PRECONDITION"
-    assert f"mosaic bundles install {lake.name}" in caught.value.remedy
-    lake.install()
-    assert replayed(client, run_id).warnings == ()
+    assert f"mosaic bundles install {worker.name}" in caught.value.remedy
+    worker.install()
+    assert replay(client, run_id).warnings == ()
 
 
-def test_a_bundle_of_other_requirements(client: TrainerClient, lake: Lake) -> None:
-    """When only the present one is there, it is used, with a warning that names both."""
-    before = lake.install()
-    run_id = lake.record()
+def test_a_bundle_with_other_requirements(client: TrainerClient, worker: BundledWorker) -> None:
+    """If only the current bundle is installed, it is used with a warning that names both."""
+    before = worker.install()
+    run_id = worker.record()
     shutil.rmtree(before)
-    lake.require("# something else\nicicle==1\n")
-    now = lake.install()
-    (warning,) = replayed(client, run_id).warnings
+    worker.require("# something else\nother==1\n")
+    current = worker.install()
+    (warning,) = replay(client, run_id).warnings
     assert before.name in warning
-    assert now.name in warning
+    assert current.name in warning
 
 
-def test_the_run_keeps_its_bundle_and_its_code(client: TrainerClient, lake: Lake) -> None:
-    """Newer requirements and an edited worker do not change an old replay."""
-    lake.install()
-    run_id = lake.record()
-    lake.require("icicle==1\n")
-    environment = lake.folder / "src" / "odd_environments.py"
+def test_a_run_keeps_its_bundle_and_code(client: TrainerClient, worker: BundledWorker) -> None:
+    """New requirements and an edited worker do not affect the replay of an old run."""
+    worker.install()
+    run_id = worker.record()
+    worker.require("other==1\n")
+    environment = worker.folder / "src" / "odd_environments.py"
     environment.write_text("raise SystemExit('edited')\n")
-    assert replayed(client, run_id).warnings == ()
+    assert replay(client, run_id).warnings == ()
 
 
-def test_code_that_is_gone(client: TrainerClient, lake: Lake) -> None:
-    """The worker as it is now takes its place, and the replay says so."""
-    lake.install()
-    run_id = lake.record()
-    shutil.rmtree(lake.code)
-    (warning,) = replayed(client, run_id).warnings
+def test_missing_code(client: TrainerClient, worker: BundledWorker) -> None:
+    """The current code of the worker is used with a warning."""
+    worker.install()
+    run_id = worker.record()
+    shutil.rmtree(worker.code)
+    (warning,) = replay(client, run_id).warnings
     assert "code" in warning
 
 
-def test_code_of_a_time_before_replays(client: TrainerClient, lake: Lake) -> None:
-    """An older copy of the SDK is helped out by the present one; the worker's code stays."""
-    lake.install()
-    run_id = lake.record()
-    shutil.rmtree(lake.code / "mosaic_worker" / "resimulation")
-    (lake.folder / "src" / "odd_environments.py").write_text("raise SystemExit('edited')\n")
-    assert replayed(client, run_id).warnings == ()
+def test_code_with_an_old_sdk(client: TrainerClient, worker: BundledWorker) -> None:
+    """The current SDK is used if the old copy has no replay; the worker code is unchanged."""
+    worker.install()
+    run_id = worker.record()
+    shutil.rmtree(worker.code / "mosaic_worker" / "resimulation")
+    (worker.folder / "src" / "odd_environments.py").write_text("raise SystemExit('edited')\n")
+    assert replay(client, run_id).warnings == ()
 
 
-def test_packages_that_have_changed(client: TrainerClient, lake: Lake) -> None:
-    """Those that are not of the recorded version are named, with both versions."""
-    bundle = lake.install()
-    run_id = lake.record()
+def test_changed_packages(client: TrainerClient, worker: BundledWorker) -> None:
+    """The warning names each changed package with both versions."""
+    bundle = worker.install()
+    run_id = worker.record()
     (site,) = bundle.glob("lib/*/site-packages")
     metadata = site / "gymnasium-0.0.1.dist-info" / "METADATA"
     metadata.parent.mkdir()
     metadata.write_text("Metadata-Version: 2.1\nName: gymnasium\nVersion: 0.0.1\n")
-    (warning,) = replayed(client, run_id).warnings
+    (warning,) = replay(client, run_id).warnings
     assert f"gymnasium {version('gymnasium')} recorded, 0.0.1 installed" in warning
 
 
-def test_folders_that_an_archive_names(client: TrainerClient, tmp_path: Path) -> None:
-    """Code of one's own is used for runs that were made here, never for one that was imported."""
+def test_python_path_of_an_imported_run(client: TrainerClient, tmp_path: Path) -> None:
+    """`python_path` is used for local runs, never for imported ones."""
     own = tmp_path / "own"
     own.mkdir()
-    ran = own / "ran"
-    (own / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    marker = own / "marker"
+    (own / "sitecustomize.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
     run_id = record_run(client, ODD, python_path=[str(own)])
-    ran.unlink()
-    assert replayed(client, run_id).warnings == ()
-    ran.unlink()
+    marker.unlink()
+    assert replay(client, run_id).warnings == ()
+    marker.unlink()
     archive = tmp_path / "run.tar.gz"
     client.export_run(run_id, archive)
     client.delete(run_id)
     client.import_run(archive)
-    (warning,) = replayed(client, run_id).warnings
+    (warning,) = replay(client, run_id).warnings
     assert "was imported" in warning
     assert str(own) in warning
-    assert not ran.exists()
+    assert not marker.exists()

@@ -17,20 +17,20 @@ pytestmark = pytest.mark.process
 
 
 def test_an_environment_that_hangs(tmp_path: Path) -> None:
-    """After the timeout there is an error, and the process is no longer usable."""
+    """The timeout raises an error, and the process is no longer usable."""
     folders = (Path(mosaic_worker.__file__).parents[1], Path(__file__).parent)
     runtime = SimulationRuntime(Path(sys.executable), folders)
     process = RenderProcess(runtime, ScratchFolders(Home(tmp_path)), os.environ, timeout_s=0.5)
     try:
         with pytest.raises(UserError, match="not rendered within") as caught:
-            process.render("drawn_environments:Hard-v0", {"does": "hang"}, 0)
+            process.render("faulty_environments:Faulty-v0", {"fault": "hang"}, 0)
         assert caught.value.code == "T474"
         assert not process.is_usable
     finally:
         process.close()
 
 
-def test_a_python_that_is_gone(tmp_path: Path) -> None:
+def test_a_missing_interpreter(tmp_path: Path) -> None:
     """A process that cannot be started is reported with a remedy."""
     runtime = SimulationRuntime(tmp_path / "no python", ())
     with pytest.raises(UserError, match="No thumbnail could be rendered") as caught:

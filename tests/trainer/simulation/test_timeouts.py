@@ -1,4 +1,4 @@
-"""A helper process that says nothing: when that is a hang, and when it is rest."""
+"""Timeouts of a helper process: hanging and idle processes."""
 
 import itertools
 import struct
@@ -51,11 +51,11 @@ Start = Callable[..., ResimulationSession]
 
 @pytest.fixture
 def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
-    """Starts simulations by that clock, which are ended after the test."""
+    """Start simulations with the clock; they are closed after the test."""
     started: list[ResimulationSession] = []
 
-    def start_one(**behaviour: Any) -> ResimulationSession:
-        started.append(simulation_of(behaviour, tmp_path, clock))
+    def start_one(**env_kwargs: Any) -> ResimulationSession:
+        started.append(start_simulation(env_kwargs, tmp_path, clock))
         return started[-1]
 
     yield start_one
@@ -63,13 +63,15 @@ def start(tmp_path: Path, clock: Clock) -> Iterator[Start]:
         simulation.close()
 
 
-def simulation_of(behaviour: dict[str, Any], tmp_path: Path, clock: Clock) -> ResimulationSession:
+def start_simulation(
+    env_kwargs: dict[str, Any], tmp_path: Path, clock: Clock
+) -> ResimulationSession:
     assert mosaic_worker.__file__ is not None
     sdk = Path(mosaic_worker.__file__).parents[1]
     return ResimulationSession(
         EpisodeRecording(
             env_id="odd_environments:Odd-v0",
-            env_kwargs=behaviour,
+            env_kwargs=env_kwargs,
             seed=3,
             actions=[1] * 20,
             rewards=[0.0] * 20,
@@ -90,12 +92,12 @@ def until(simulation: ResimulationSession, kind: type[FrameMessage] | type[Done]
     while (part := simulation.next_part()) is not None:
         if isinstance(part.message, kind):
             return part
-    raise AssertionError("it ended")
+    raise AssertionError("the simulation ended")
 
 
 @pytest.mark.parametrize("fault", ["hang in native code", "hang and print"])
-def test_a_hang_names_its_step(clock: Clock, start: Start, fault: str) -> None:
-    """An environment that does not return from a step is ended after the timeout."""
+def test_the_error_of_a_hang_names_the_step(clock: Clock, start: Start, fault: str) -> None:
+    """An environment that does not return from a step is killed after the timeout."""
     simulation = start(fault=fault, fault_step=6)
     simulation.ask(1, 0, 0)
     while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
@@ -112,7 +114,7 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, fault: str) -> None:
     waiting.start()
     reads = clock.reads
     eventually(lambda: clock.reads > reads + 1)
-    assert waiting.is_alive(), "no time has passed"
+    assert waiting.is_alive(), "the clock has not advanced"
     clock.now = TIMEOUT_S + 1
     waiting.join(TIMEOUT_S)
     (failure,) = failures
@@ -121,7 +123,7 @@ def test_a_hang_names_its_step(clock: Clock, start: Start, fault: str) -> None:
 
 
 def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
-    """However long nothing is asked of it, it is there when it is asked again."""
+    """An idle process has no timeout and handles the next request."""
     simulation = start()
     simulation.ask(1, 0, 3)
     until(simulation, Done)
@@ -138,7 +140,7 @@ def test_idle_is_not_a_hang(clock: Clock, start: Start) -> None:
 
 
 def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
-    """Steps on the way to a far frame are not reported, but count as progress."""
+    """Steps before a requested frame are not reported, but count as progress."""
     simulation = start(fault="hang", fault_step=6)
     simulation.ask(1, 0, 0)
     while until(simulation, FrameMessage).message.index < 6:  # type: ignore[union-attr]
@@ -146,7 +148,7 @@ def test_many_steps_are_not_a_hang(clock: Clock, start: Start) -> None:
     steps = itertools.count(7)
 
     def record_step() -> None:
-        # As the helper would, had it not been stopped where nothing else can happen meanwhile.
+        # Simulates the helper, which hangs, so that nothing else writes the file.
         with simulation._position.open("r+b") as file:
             file.write(struct.pack("<qq", 2, next(steps)))
 
