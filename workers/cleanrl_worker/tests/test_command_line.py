@@ -35,7 +35,7 @@ def worker(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def described(*arguments: str) -> dict[str, Any]:
+def describe(*arguments: str) -> dict[str, Any]:
     done = worker("--describe", *arguments)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -45,7 +45,7 @@ def described(*arguments: str) -> dict[str, Any]:
 class DescribeTest(unittest.TestCase):
     def test_every_learner_is_an_algorithm_with_its_parameters(self) -> None:
         """With label, groups, help and search ranges, before anything is installed."""
-        algorithms = {each["id"]: each for each in described()["algorithms"]}
+        algorithms = {algorithm["id"]: algorithm for algorithm in describe()["algorithms"]}
         folder = ROOT / "workers" / "cleanrl_worker" / "src" / "cleanrl_worker" / "learners"
         learners = {path.stem for path in folder.glob("*.py")} - {"__init__"}
 
@@ -63,30 +63,30 @@ class DescribeTest(unittest.TestCase):
                     if parameter["search"]:
                         low, high = parameter["search"]
                         self.assertTrue(low <= parameter["default"] <= high, parameter["name"])
-                tried = [each["name"] for each in algorithm["parameters"] if each["search"]]
-                self.assertIn("gamma", tried)
+                searched = {p["name"] for p in algorithm["parameters"] if p["search"]}
+                self.assertIn("gamma", searched)
 
     def test_run_fields_are_not_parameters(self) -> None:
-        """The seed, the environment and the artifacts have fields of their own."""
-        for algorithm in described()["algorithms"]:
-            names = {each["name"] for each in algorithm["parameters"]}
+        """The seed, the environment and the artifacts have their own fields."""
+        for algorithm in describe()["algorithms"]:
+            names = {parameter["name"] for parameter in algorithm["parameters"]}
             self.assertFalse(names & {"seed", "env_id", "track", "capture_video", "exp_name"})
 
     def test_a_user_script_is_described_by_its_flags(self) -> None:
-        """The form works for it as well."""
+        """A form can be shown for it, too."""
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "my_ppo.py"
             script.write_text(
                 "from dataclasses import dataclass\nimport tyro\n\n@dataclass\nclass Args:\n"
-                '    boldness: float = 0.5\n    """how bold it is"""\n\n'
+                '    clip_coef: float = 0.5\n    """clipping coefficient"""\n\n'
                 "args = tyro.cli(Args)\n"
             )
-            (algorithm,) = described("--script", str(script))["algorithms"]
+            (algorithm,) = describe("--script", str(script))["algorithms"]
 
         self.assertEqual(algorithm["id"], "my_ppo")
-        (parameter,) = [each for each in algorithm["parameters"] if each["name"] == "boldness"]
+        (parameter,) = [p for p in algorithm["parameters"] if p["name"] == "clip_coef"]
         self.assertEqual((parameter["type"], parameter["default"]), ("float", 0.5))
-        self.assertEqual(parameter["help"], "how bold it is")
+        self.assertEqual(parameter["help"], "clipping coefficient")
 
 
 class DryRunTest(unittest.TestCase):
@@ -97,7 +97,7 @@ class DryRunTest(unittest.TestCase):
             return worker("--config", str(path), "--dry-run", "--emit-summary")
 
     def test_a_dry_run_reports_the_module(self) -> None:
-        """Every value resolved, and nothing started."""
+        """Every value is resolved, and nothing is started."""
         done = self.dry_run(params={"learning_rate": 0.001})
 
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -107,7 +107,7 @@ class DryRunTest(unittest.TestCase):
         self.assertEqual(summary["arguments"]["num_envs"], 4)
 
     def test_a_wrong_value_is_named(self) -> None:
-        """With what is expected."""
+        """The error has the field and its valid range."""
         done = self.dry_run(params={"gamma": 1.5})
 
         self.assertEqual(done.returncode, 2)

@@ -1,4 +1,4 @@
-"""Atari's lives: ends to the learner, not to the game."""
+"""EpisodicLife: a lost life ends an episode for the learner, but not the game."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LivesTest(unittest.TestCase):
         self.assertEqual(logged, [6])
 
     def test_a_game_is_restored_with_its_lives(self) -> None:
-        """Resets that did not reach the game are played again, too."""
+        """Resets that did not reach the game are repeated, too."""
         first = SameStepVector([three_lives()], reports_every_end=False)
         first.reset(seed=1)
         for _ in range(3):
@@ -47,23 +47,23 @@ class LivesTest(unittest.TestCase):
         second = SameStepVector([three_lives()], reports_every_end=False)
 
         self.assertTrue(second.restore(positions))
-        seen = [second.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
-        self.assertEqual(seen, expected)
+        observations = [second.step(np.zeros(1, np.int64))[0].tolist() for _ in range(8)]
+        self.assertEqual(observations, expected)
 
     def test_fire_is_pressed_after_each_lost_life(self) -> None:
-        """As in training; a policy has not learnt to press it."""
+        """As in training, where the policy does not learn to press it."""
         pressed = []
 
-        class Watched(ThreeLives):
+        class RecordingActions(ThreeLives):
             def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
                 pressed.append(action)
                 return super().step(action)
 
-        env = FireOnLifeLoss(Watched())
+        env = FireOnLifeLoss(RecordingActions())
         env.reset(seed=1)
-        is_over = False
-        while not is_over:
-            *_, is_over, _, _ = env.step(0)
+        terminated = False
+        while not terminated:
+            *_, terminated, _, _ = env.step(0)
 
         self.assertEqual(pressed.count(1), 2)
 

@@ -1,4 +1,4 @@
-"""Environments stepped together: ends of episodes, and restoring."""
+"""SameStepVector: ends of episodes, and restoring."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from mosaic_worker.environments.factory import make_environment
 from mosaic_worker.errors import WorkerError
 
 
-def play(envs: Any, steps: int, chooser: Any) -> list[tuple[Any, ...]]:
+def play(envs: Any, steps: int, sample: Any) -> list[tuple[Any, ...]]:
     seen = []
     for _ in range(steps):
-        actions = np.stack([chooser() for _ in range(envs.num_envs)])
+        actions = np.stack([sample() for _ in range(envs.num_envs)])
         observations, rewards, terminated, truncated, _ = envs.step(actions)
         seen.append((observations.copy(), rewards.copy(), terminated.copy(), truncated.copy()))
     return seen
 
 
-def same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
+def is_same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> bool:
     return all(
         np.array_equal(left, right)
-        for step, step_of_other in zip(one, other, strict=True)
-        for left, right in zip(step, step_of_other, strict=True)
+        for step, other_step in zip(one, other, strict=True)
+        for left, right in zip(step, other_step, strict=True)
     )
 
 
@@ -87,37 +87,41 @@ class EndsTest(unittest.TestCase):
                     autoreset_mode=AutoresetMode.SAME_STEP,
                 )
                 first, _ = ours.reset(seed=7)
-                first_of_theirs, _ = theirs.reset(seed=7)
-                np.testing.assert_array_equal(first, first_of_theirs)
+                first_theirs, _ = theirs.reset(seed=7)
+                np.testing.assert_array_equal(first, first_theirs)
                 for envs in (ours, theirs):
                     envs.single_action_space.seed(3)
-                chooser, other = ours.single_action_space.sample, theirs.single_action_space.sample
-                self.assertTrue(same(play(ours, 250, chooser), play(theirs, 250, other)))
+                sample, other = ours.single_action_space.sample, theirs.single_action_space.sample
+                self.assertTrue(is_same(play(ours, 250, sample), play(theirs, 250, other)))
                 theirs.close()
                 ours.close()
 
     def test_actions_with_a_start_above_zero(self) -> None:
         """The learner's actions start at 0."""
-        given: list[int] = []
+        actions: list[int] = []
 
-        class Choosy(Counting):
+        class RecordingActions(Counting):
             def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-                given.append(action)
+                actions.append(action)
                 return super().step(action)
 
-        envs = SameStepVector([with_time_limit(Choosy(actions=spaces.Discrete(3, start=5)), 10)])
+        envs = SameStepVector(
+            [with_time_limit(RecordingActions(actions=spaces.Discrete(3, start=5)), 10)]
+        )
         envs.reset(seed=1)
         envs.step(np.array([2]))
 
-        self.assertEqual(given, [7])
+        self.assertEqual(actions, [7])
 
     def test_an_environment_without_render_mode(self) -> None:
         """It trains even if frames are requested."""
-        gym.register("Undrawable-v0", lambda: Counting())  # type: ignore[arg-type] # noqa: PLW0108
-        self.addCleanup(gym.registry.pop, "Undrawable-v0")
+        gym.register("WithoutRenderMode-v0", lambda: Counting())  # type: ignore[arg-type] # noqa: PLW0108
+        self.addCleanup(gym.registry.pop, "WithoutRenderMode-v0")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            envs = make_vector_env("Undrawable-v0", {}, 2, flatten_observation, renders_first=True)
+            envs = make_vector_env(
+                "WithoutRenderMode-v0", {}, 2, flatten_observation, renders_first=True
+            )
 
         self.assertEqual(envs.num_envs, 2)
 
@@ -135,7 +139,7 @@ class EndsTest(unittest.TestCase):
             envs.close()
 
 
-class BroughtBackTest(unittest.TestCase):
+class RestoreTest(unittest.TestCase):
     def test_new_environments_are_restored_to_positions(self) -> None:
         """The same steps follow, within episodes and across their ends."""
         for env_id in ("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "MountainCar-v0"):
@@ -152,7 +156,7 @@ class BroughtBackTest(unittest.TestCase):
                 second = make_vector_env(env_id, {}, 2, flatten_observation)
                 self.assertTrue(second.restore(positions))
                 space.seed(12)
-                self.assertTrue(same(play(second, 120, space.sample), expected))
+                self.assertTrue(is_same(play(second, 120, space.sample), expected))
                 first.close()
                 second.close()
 

@@ -1,4 +1,4 @@
-"""A worker that runs scripts written by tests."""
+"""Starts the worker with scripts written by tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,5 +26,5 @@ def start(tmp_path: Path) -> Iterator[StartScript]:
         return started[-1]
 
     yield start_script
-    for each in started:
-        each.__exit__(None, None, None)
+    for worker in started:
+        worker.__exit__(None, None, None)

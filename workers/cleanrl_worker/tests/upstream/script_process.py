@@ -21,15 +21,15 @@ parser.add_argument("--learning-rate", type=float, default=0.1)
 parser.add_argument("--track", action="store_true")
 args = parser.parse_args()
 """
-"""In the shape of CleanRL's scripts, with what the standard library has."""
+"""The start of a script like CleanRL's, with the standard library only."""
 
 
 class ScriptUnderTest(WorkerProcess):
     """The worker, running a script."""
 
     def __init__(self, folder: Path, script: Path, config: dict[str, Any]) -> None:
-        whole = {"mode": "train", "script": str(script), "env_id": "CartPole-v1", **config}
-        (folder / "config.json").write_text(json.dumps(whole))
+        document = {"mode": "train", "script": str(script), "env_id": "CartPole-v1", **config}
+        (folder / "config.json").write_text(json.dumps(document))
         super().__init__(["-m", "cleanrl_worker", "--config", "config.json"], folder)
 
     def logs(self, code: str) -> list[str]:
@@ -46,7 +46,7 @@ class ScriptUnderTest(WorkerProcess):
 
 
 def is_alive(pid: int) -> bool:
-    """Zombies are not alive."""
+    """Return whether a process runs; a zombie does not."""
     try:
         os.kill(pid, 0)
         status = Path(f"/proc/{pid}/stat").read_text()

@@ -30,7 +30,7 @@ def test_a_file_is_read_from_the_last_offset(tmp_path: Path, path: Path) -> None
     assert list(files.read_new()) == []
     with path.open("ab") as file:
         file.write(LOSS[20:] + text_record("hyperparameters", "|seed|1|"))
-    assert [type(each) for each in files.read_new()] == [EventPoint, EventText]
+    assert [type(event) for event in files.read_new()] == [EventPoint, EventText]
     assert not files.broken
 
 
@@ -42,10 +42,10 @@ def test_texts_keep_their_tag(tmp_path: Path, path: Path) -> None:
     assert list(files.read_new()) == [EventText("hyperparameters", "|param|value|")]
 
 
-@pytest.mark.parametrize("rubbish", [b"\x00" * 40, record(b"\xff\xff\xff"), b"not an event file"])
-def test_a_file_in_another_format_is_reported(tmp_path: Path, path: Path, rubbish: bytes) -> None:
+@pytest.mark.parametrize("garbage", [b"\x00" * 40, record(b"\xff\xff\xff"), b"not an event file"])
+def test_a_file_in_another_format_is_reported(tmp_path: Path, path: Path, garbage: bytes) -> None:
     """Earlier records are kept, and the rest is skipped."""
-    path.write_bytes(LOSS + rubbish)
+    path.write_bytes(LOSS + garbage)
     files = EventFiles(tmp_path)
     files.find_new()
     assert len(list(files.read_new())) == 1

@@ -38,15 +38,15 @@ envs.close()
 
 
 def recordings(worker: ScriptUnderTest) -> list[dict[str, Any]]:
-    """The finished episodes, as a replay needs them."""
+    """Return the finished episodes in the format of a replay."""
     environments = {event["env_index"]: event for event in worker.events("environment")}
     starts = {event["episode_id"]: event for event in worker.events("episode_start")}
     columns: dict[str, dict[str, list[Any]]] = {}
     for event in worker.events():
         if event["type"] in ("steps", "episode"):
-            kept = columns.setdefault(event["episode_id"], {"actions": [], "rewards": []})
-            for name in kept:
-                kept[name] += event.get(name) or []
+            values = columns.setdefault(event["episode_id"], {"actions": [], "rewards": []})
+            for name in values:
+                values[name] += event.get(name) or []
     made = []
     for end in worker.events("episode"):
         origin = starts.get(end["episode_id"], end)
@@ -67,7 +67,7 @@ def recordings(worker: ScriptUnderTest) -> list[dict[str, Any]]:
 
 
 def difference(recording: dict[str, Any], path: Path) -> str:
-    """The difference of a replay; empty if there is none."""
+    """Return the first difference of a replay; empty if there is none."""
     path.write_text(json.dumps(recording))
     episode = read_record(path)
     comparison = RecordComparison(episode)
@@ -86,10 +86,10 @@ def test_episodes_of_a_script_replay_exactly(start: StartScript, tmp_path: Path)
     assert {event["env_index"] for event in worker.events("environment")} == {0, 1}
     played = recordings(worker)
     assert len(played) > 5
-    assert any(each["seed"] is None for each in played)
-    assert not any(difference(each, tmp_path / "episode.json") for each in played)
-    printed = [each["value"] for each in worker.events("metric")]
-    assert sorted(printed) == sorted(each["return"] for each in worker.events("episode"))
+    assert any(recording["seed"] is None for recording in played)
+    assert not any(difference(recording, tmp_path / "episode.json") for recording in played)
+    printed = [event["value"] for event in worker.events("metric")]
+    assert sorted(printed) == sorted(event["return"] for event in worker.events("episode"))
 
 
 def test_the_script_does_not_see_the_instrumentation(start: StartScript) -> None:
@@ -99,7 +99,7 @@ def test_the_script_does_not_see_the_instrumentation(start: StartScript) -> None
     assert "__main__ True True" in worker.log.read_text()
 
 
-def test_live_frames_need_no_change_of_the_script(start: StartScript) -> None:
+def test_live_frames_of_an_unmodified_script(start: StartScript) -> None:
     """The first environment renders, although the script created it without a render mode."""
     worker = start(TRAINS, total_timesteps=60, telemetry={"frames": True})
     assert worker.wait() == 0
@@ -109,10 +109,10 @@ def test_live_frames_need_no_change_of_the_script(start: StartScript) -> None:
 
 def test_an_environment_without_frames_is_reported_once(start: StartScript) -> None:
     """The training continues without frames."""
-    blind = """
+    without_render_mode = """
 import gymnasium as gym
 
-class Blind(gym.Env):
+class WithoutRenderMode(gym.Env):
     action_space = gym.spaces.Discrete(2)
     observation_space = gym.spaces.Discrete(2)
     def reset(self, *, seed=None, options=None):
@@ -121,10 +121,13 @@ class Blind(gym.Env):
     def step(self, action):
         return 1, 1.0, False, False, {}
 
-gym.register("Blind-v0", Blind, max_episode_steps=5)
+gym.register("WithoutRenderMode-v0", WithoutRenderMode, max_episode_steps=5)
 """
     worker = start(
-        blind + TRAINS, env_id="Blind-v0", total_timesteps=40, telemetry={"frames": True}
+        without_render_mode + TRAINS,
+        env_id="WithoutRenderMode-v0",
+        total_timesteps=40,
+        telemetry={"frames": True},
     )
     assert worker.wait() == 0
     assert len(worker.logs("W250")) == 1

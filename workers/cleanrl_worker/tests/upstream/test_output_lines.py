@@ -49,7 +49,7 @@ def test_evaluation_lines_are_distinguished() -> None:
     )
 
 
-def test_speed_model_and_address_lines() -> None:
+def test_speed_model_and_url_lines() -> None:
     """Speed, a saved model, and the URL of a tracked run."""
     assert read_line("SPS: 1393") == PrintedSpeed(1393.0)
     saved = "runs/CartPole-v1__dqn__1__17/dqn.cleanrl_model"
@@ -71,7 +71,7 @@ def test_speed_model_and_address_lines() -> None:
         "global_step=10, episodic_return=1__0",
     ],
 )
-def test_unknown_formats_are_reported_not_guessed(line: str) -> None:
+def test_unknown_formats_are_reported(line: str) -> None:
     """A changed format must not give wrong numbers."""
     assert isinstance(read_line(line), Unreadable)
 

@@ -1,4 +1,4 @@
-"""A script's output becomes telemetry, and every kind of end has a reason."""
+"""A script's output is converted to telemetry, and every failure has a reason."""
 
 import json
 import subprocess
@@ -25,14 +25,14 @@ def test_printed_lines_become_metrics_and_episodes(start: StartScript) -> None:
     log = worker.log.read_text()
     assert "seed=5, total_timesteps=300, learning_rate=0.5, track=False" in log
     assert "global_step=200, episodic_return=[20.0]" in log
-    points = [(each["name"], each["value"], each["step"]) for each in worker.events("metric")]
+    points = [(event["name"], event["value"], event["step"]) for event in worker.events("metric")]
     assert points == [
         ("charts/episodic_return", 10.0, 100),
         ("charts/episodic_return", 20.0, 200),
         ("charts/episodic_return", 30.0, 300),
         ("charts/SPS", 1393.0, 300),
     ]
-    assert [each["return"] for each in worker.events("episode")] == [10.0, 20.0, 30.0]
+    assert [event["return"] for event in worker.events("episode")] == [10.0, 20.0, 30.0]
     assert worker.events("progress")[-1]["done"] == worker.events("progress")[-1]["total"] == 300
     assert worker.bye() == {"type": "bye", "outcome": "succeeded"}
 
@@ -61,7 +61,9 @@ file.close()
 """
     worker = start(body)
     assert worker.wait() == 0
-    points = sorted((each["name"], each["value"], each["step"]) for each in worker.events("metric"))
+    points = sorted(
+        (event["name"], event["value"], event["step"]) for event in worker.events("metric")
+    )
     assert points == [
         ("charts/SPS", 77.0, 128),
         ("charts/episodic_length", 12.0, 100),
@@ -70,10 +72,10 @@ file.close()
         ("charts/episodic_return", 20.0, 100),
         ("losses/value_loss", 0.5, 128),
     ]
-    episodes = [(each["return"], each["steps"]) for each in worker.events("episode")]
+    episodes = [(event["return"], event["steps"]) for event in worker.events("episode")]
     assert episodes == [(10.0, 12), (20.0, 22)]
     assert (worker.folder / "reports/hyperparameters.md").read_text() == "|param|value|\n"
-    kinds = {each["kind"]: each["path"] for each in worker.events("artifact")}
+    kinds = {event["kind"]: event["path"] for event in worker.events("artifact")}
     assert kinds["tensorboard"] == "runs/CartPole-v1__mine__1__1700000000"
 
 
@@ -84,15 +86,15 @@ for folder in ("runs/x", "videos/x", "wandb/offline-run-20260101_000000-abc123")
     os.makedirs(folder)
 open("runs/x/mine.cleanrl_model", "w").write("weights")
 print("model saved to runs/x/mine.cleanrl_model")
-open("videos/x/rl-video-episode-8.mp4", "w").write("film")
+open("videos/x/rl-video-episode-8.mp4", "w").write("video")
 open("videos/x/rl-video-episode-8.meta.json", "w").write('{"episode_id": 8}')
 """
     worker = start(body)
     assert worker.wait() == 0
-    found = {each["path"]: each for each in worker.events("artifact")}
-    assert found["runs/x/mine.cleanrl_model"]["kind"] == "checkpoint"
-    assert found["videos/x/rl-video-episode-8.mp4"]["meta"] == {"episode_id": 8}
-    wandb = found["wandb/offline-run-20260101_000000-abc123"]
+    artifacts = {event["path"]: event for event in worker.events("artifact")}
+    assert artifacts["runs/x/mine.cleanrl_model"]["kind"] == "checkpoint"
+    assert artifacts["videos/x/rl-video-episode-8.mp4"]["meta"] == {"episode_id": 8}
+    wandb = artifacts["wandb/offline-run-20260101_000000-abc123"]
     assert wandb["meta"] == {"id": "abc123", "offline": True}
 
 
@@ -115,7 +117,7 @@ def test_the_commit_of_the_checkout_is_recorded(start: StartScript, tmp_path: Pa
 
 
 def test_unreadable_lines_are_reported_once(start: StartScript) -> None:
-    """An unknown format neither fails the run nor yields invented numbers."""
+    """An unknown format neither fails the run nor gives wrong numbers."""
     body = """
 sys.stdout.buffer.write(b"\\xff\\xfe broken \\x00 bytes\\n")
 sys.stdout.buffer.write(b"x" * 300_000 + b"\\n")
@@ -132,21 +134,21 @@ for step in range(1000):
 
 
 def test_a_silent_script_can_be_stopped(start: StartScript) -> None:
-    """Also one that ignores the first request."""
+    """Also if it ignores SIGINT."""
     body = """
 open("ready", "w").close()
 while True:
     try:
         time.sleep(60)
     except KeyboardInterrupt:
-        open("asked", "w").close()
+        open("interrupted", "w").close()
 """
     worker = start(body)
     ready = worker.folder / "ready"
     worker.until(ready.exists, "the script to be ready")
     worker.send("stop", seq=1)
     assert worker.wait() == 0
-    assert (worker.folder / "asked").exists()
+    assert (worker.folder / "interrupted").exists()
     assert worker.bye()["outcome"] == "cancelled"
 
 
@@ -209,7 +211,7 @@ def test_a_child_that_keeps_printing_is_stopped(start: StartScript) -> None:
 if os.fork() == 0:
     open("orphan", "w").write(str(os.getpid()))
     while True:
-        os.write(1, b"still here\\n")  # whole, where print would write the line's end by itself
+        os.write(1, b"still here\\n")  # print would write the newline separately
         time.sleep(0.01)
 while not os.path.exists("orphan") or not open("orphan").read():
     time.sleep(0.01)
@@ -231,7 +233,7 @@ for length in ("nan", "-3", "1e300", "7"):
 """
     worker = start(body)
     assert worker.wait() == 0
-    assert [each["steps"] for each in worker.events("episode")] == [0, 0, 0, 7]
+    assert [event["steps"] for event in worker.events("episode")] == [0, 0, 0, 7]
 
 
 @pytest.mark.parametrize("fields", [{"warm_start": "abc"}, {"metadata": {"resume": True}}])

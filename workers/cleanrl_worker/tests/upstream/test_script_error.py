@@ -1,4 +1,4 @@
-"""The end of a script is explained from its last output."""
+"""The error of a script is explained by its last output."""
 
 import pytest
 
@@ -23,14 +23,14 @@ from cleanrl_worker.upstream.script_run import script_error
     ],
 )
 def test_a_missing_module_names_its_extra(line: str, extra: str) -> None:
-    """Users need not know the package of a module."""
-    failure = script_error(1, ["Traceback (most recent call last):", line], [])
-    assert failure.remedy == f"Start it with `--extra {extra}`."
+    """The remedy is the extra that provides the module."""
+    error = script_error(1, ["Traceback (most recent call last):", line], [])
+    assert error.remedy == f"Start it with `--extra {extra}`."
 
 
 def test_an_unknown_environment_has_close_matches() -> None:
     """With their versions."""
     message = ["gymnasium.error.NameNotFound: Environment `CartPoll` doesn't exist."]
-    failure = script_error(1, message, ["--seed", "1", "--env-id", "CartPoll-v1"])
-    assert "CartPole-v1" in failure.remedy
+    error = script_error(1, message, ["--seed", "1", "--env-id", "CartPoll-v1"])
+    assert "CartPole-v1" in error.remedy
     assert "Check the id" in script_error(1, message, []).remedy

@@ -73,12 +73,12 @@ args = parse(sys.argv[1:])
 ITS_PARSER = """
 import argparse
 
-def parse(words):
+def parse(argv):
     parser = argparse.ArgumentParser()
     for name in ("env_id", "seed", "gamma"):
         parser.add_argument("--" + name.replace("_", "-"), help="a flag")
     parser.add_argument(*["--quick"], action="store_true")
-    return parser.parse_args(words)
+    return parser.parse_args(argv)
 """
 
 
@@ -108,37 +108,44 @@ def test_an_args_class_becomes_a_form(tyro_script: Path) -> None:
     """Types, defaults, choices and help, also of base classes, without run fields."""
     algorithm = describe_script(str(tyro_script))
     algorithm.check()
-    found = {each.name: each for each in algorithm.parameters}
+    parameters = {parameter.name: parameter for parameter in algorithm.parameters}
     assert algorithm.id == "mine"
-    assert found["exp_name"].default is None
-    assert found["exp_name"].help == "the name of this experiment"
-    assert (found["learning_rate"].type, found["learning_rate"].default) == ("float", 2.5e-4)
-    assert (found["anneal_lr"].type, found["anneal_lr"].help) == ("bool", "whether the rate falls")
-    assert (found["target_kl"].type, found["target_kl"].default) == ("float", None)
-    assert (found["clip"].type, found["clip"].default) == ("float", 0.25)
-    assert (found["pace"].type, found["pace"].choices) == ("choice", ("fast", "slow"))
-    assert (found["hidden"].type, found["hidden"].default) == ("str", "64 64")
-    assert found["track"].default is False
-    assert not {"env_id", "seed", "total_timesteps"} & set(found)
+    assert parameters["exp_name"].default is None
+    assert parameters["exp_name"].help == "the name of this experiment"
+    assert (parameters["learning_rate"].type, parameters["learning_rate"].default) == (
+        "float",
+        2.5e-4,
+    )
+    assert (parameters["anneal_lr"].type, parameters["anneal_lr"].help) == (
+        "bool",
+        "whether the rate falls",
+    )
+    assert (parameters["target_kl"].type, parameters["target_kl"].default) == ("float", None)
+    assert (parameters["clip"].type, parameters["clip"].default) == ("float", 0.25)
+    assert (parameters["pace"].type, parameters["pace"].choices) == ("choice", ("fast", "slow"))
+    assert (parameters["hidden"].type, parameters["hidden"].default) == ("str", "64 64")
+    assert parameters["track"].default is False
+    assert not {"env_id", "seed", "total_timesteps"} & set(parameters)
 
 
 def test_add_argument_calls_become_a_form(argparse_script: Path) -> None:
     """CleanRL's releases have no class."""
-    found = {each.name: each for each in describe_script(str(argparse_script)).parameters}
-    assert (found["cuda"].type, found["cuda"].default) == ("bool", True)
-    assert (found["quick"].type, found["quick"].default) == ("bool", False)
-    assert found["size"].choices == ("small", "large")
-    assert found["layers"].default == "64 64"
+    algorithm = describe_script(str(argparse_script))
+    parameters = {parameter.name: parameter for parameter in algorithm.parameters}
+    assert (parameters["cuda"].type, parameters["cuda"].default) == ("bool", True)
+    assert (parameters["quick"].type, parameters["quick"].default) == ("bool", False)
+    assert parameters["size"].choices == ("small", "large")
+    assert parameters["layers"].default == "64 64"
 
 
 def test_arguments_use_tyro_syntax(tyro_script: Path) -> None:
     """Flags in pairs, lists separated by spaces; also for extra arguments."""
-    given = get_arguments(
+    arguments = get_arguments(
         tyro_script,
         {"anneal_lr": False, "hidden": "8 9", "target_kl": 0.1},
         extra_args={"new_switch": True, "old_switch": False, "sizes": [1, 2], "opt": {"lr": 0.5}},
     )
-    assert given == [
+    assert arguments == [
         *("--env-id", "Acrobot-v1", "--seed", "7", "--total-timesteps", "900", "--no-anneal-lr"),
         *("--hidden", "8", "9", "--target-kl", "0.1", "--new-switch", "--no-old-switch"),
         *("--sizes", "1", "2", "--opt.lr", "0.5"),
@@ -147,10 +154,10 @@ def test_arguments_use_tyro_syntax(tyro_script: Path) -> None:
 
 def test_arguments_use_argparse_syntax(argparse_script: Path) -> None:
     """CleanRL's releases use `--cuda False`; a store_true flag has no value."""
-    given = get_arguments(
+    arguments = get_arguments(
         argparse_script, {"cuda": False, "quick": True}, extra_args={"unknown": True}
     )
-    assert given[-5:] == ["--cuda", "False", "--quick", "--unknown", "True"]
+    assert arguments[-5:] == ["--cuda", "False", "--quick", "--unknown", "True"]
 
 
 def test_artifact_settings_become_flags(tyro_script: Path) -> None:
@@ -160,10 +167,10 @@ def test_artifact_settings_become_flags(tyro_script: Path) -> None:
         "video": {"enabled": True},
         "checkpoints": {"every_steps": 0},
     }
-    given = get_arguments(tyro_script, {"save_model": False}, artifacts=artifacts)
-    assert {"--track", "--capture-video", "--no-save-model"} <= set(given)
-    assert given[given.index("--wandb-entity") + 1] == "ada"
-    assert given[given.index("--wandb-project-name") + 1] == "mosaic"
+    arguments = get_arguments(tyro_script, {"save_model": False}, artifacts=artifacts)
+    assert {"--track", "--capture-video", "--no-save-model"} <= set(arguments)
+    assert arguments[arguments.index("--wandb-entity") + 1] == "ada"
+    assert arguments[arguments.index("--wandb-project-name") + 1] == "mosaic"
 
 
 @pytest.mark.parametrize(("every_steps", "is_saved"), [(0, False), (500, True)])
@@ -171,22 +178,22 @@ def test_a_model_is_saved_only_on_request(
     tyro_script: Path, every_steps: int, is_saved: bool
 ) -> None:
     """Saving also starts an evaluation, so the default checkpoint settings do not enable it."""
-    given = get_arguments(
+    arguments = get_arguments(
         tyro_script, artifacts={"checkpoints": {"every_steps": every_steps, "keep": 3}}
     )
-    assert ("--save-model" in given) is is_saved
+    assert ("--save-model" in arguments) is is_saved
     assert "--save-model" in get_arguments(tyro_script, {"save_model": True})
 
 
 def test_an_unknown_parameter_is_rejected(tyro_script: Path) -> None:
     """Before anything is started, with a suggestion."""
-    with pytest.raises(WorkerError, match="learning_rat") as refused:
+    with pytest.raises(WorkerError, match="learning_rat") as raised:
         get_arguments(tyro_script, {"learning_rat": 1})
-    assert "learning_rate" in refused.value.remedy
+    assert "learning_rate" in raised.value.remedy
 
 
 def test_unsupported_settings_are_listed(tmp_path: Path) -> None:
-    """A script without these flags still runs, and the log lists what it ignores."""
+    """A script without these flags still runs, and unused settings are logged."""
     script = tmp_path / "bare.py"
     script.write_text("print('hello')\n")
     config = RunConfig("train", "x", "Acrobot-v1", {}, 7, 900, None, {}, {"env_id": "Acrobot-v1"})
@@ -197,7 +204,7 @@ def test_unsupported_settings_are_listed(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_flags_of_a_hidden_parser_are_read_from_help(tmp_path: Path) -> None:
-    """From the script's `--help` if its source shows no flags."""
+    """From the script's `--help` if its source defines no flags."""
     (tmp_path / "its_parser.py").write_text(ITS_PARSER)
     script = tmp_path / "elsewhere.py"
     script.write_text(ELSEWHERE)

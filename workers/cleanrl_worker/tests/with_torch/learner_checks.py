@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 SPEED = "charts/SPS"
 
 
-def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> RecordingSink:
+def train_learner(learner: Any, args: Any, directory: Path, **options: Any) -> RecordingSink:
     """Train with a module of `cleanrl_worker.learners`; returns the sink."""
     algo = learner.__name__.rpartition(".")[2]
-    session, sink = quiet_session(algo, args, directory, **plan)
+    session, sink = quiet_session(algo, args, directory, **options)
     try:
         learner.train(args, session)
     finally:
@@ -30,15 +30,15 @@ def trained(learner: Any, args: Any, directory: Path, **plan: Any) -> RecordingS
     return sink
 
 
-def trained_checkpoint(learner: Any, args: Any) -> tuple[TrainingCheckpoint, RecordingSink]:
+def train_to_checkpoint(learner: Any, args: Any) -> tuple[TrainingCheckpoint, RecordingSink]:
     """Return the last checkpoint and the sink."""
     with tempfile.TemporaryDirectory() as directory:
-        sink = trained(learner, args, Path(directory))
+        sink = train_learner(learner, args, Path(directory))
         return read_checkpoint(Path(directory) / "checkpoints" / "last.pt"), sink
 
 
 def curves_of(sink: RecordingSink, after: int = 0) -> dict[str, list[tuple[int, float]]]:
-    """Everything that does not depend on the speed of the machine."""
+    """Return the curves that do not depend on the speed of the machine."""
     return {
         name: [point for point in points if point[0] > after]
         for name, points in sink.curves.items()
@@ -49,26 +49,27 @@ def curves_of(sink: RecordingSink, after: int = 0) -> dict[str, list[tuple[int, 
 def assert_resumes_exactly(case: unittest.TestCase, learner: Any, args: Any, middle: int) -> None:
     """A training resumed from `middle` logs and learns the same as an uninterrupted one."""
     with tempfile.TemporaryDirectory() as directory:
-        whole_at, resumed_at = Path(directory) / "whole", Path(directory) / "resumed"
+        full_folder, resumed_folder = Path(directory) / "whole", Path(directory) / "resumed"
         scheduled = dataclasses.replace(args, checkpoint_every=middle)
-        whole = trained(learner, scheduled, whole_at, keep_checkpoints=9)
-        begin = whole_at / "checkpoints" / f"step-{middle}.pt"
-        resumed = trained(learner, scheduled, resumed_at, resume=begin)
-        expected = curves_of(whole, after=middle)
+        full = train_learner(learner, scheduled, full_folder, keep_checkpoints=9)
+        path = full_folder / "checkpoints" / f"step-{middle}.pt"
+        resumed = train_learner(learner, scheduled, resumed_folder, resume=path)
+        expected = curves_of(full, after=middle)
         case.assertTrue(any(name.startswith("losses/") for name in expected))
         case.assertEqual(curves_of(resumed), expected)
         ends = [
-            read_checkpoint(each / "checkpoints" / "last.pt") for each in (whole_at, resumed_at)
+            read_checkpoint(folder / "checkpoints" / "last.pt")
+            for folder in (full_folder, resumed_folder)
         ]
     case.assertEqual(ends[0].global_step, ends[1].global_step)
     for name, tensor in ends[0].policy.items():
         case.assertTrue(np.array_equal(tensor, ends[1].policy[name]), name)
 
 
-def assert_depends_on_seed_alone(case: unittest.TestCase, learner: Any, args: Any) -> None:
+def assert_depends_only_on_seed(case: unittest.TestCase, learner: Any, args: Any) -> None:
     """Equal curves with one seed, different ones with another."""
     first, again, other = (
-        curves_of(trained_checkpoint(learner, dataclasses.replace(args, seed=seed))[1])
+        curves_of(train_to_checkpoint(learner, dataclasses.replace(args, seed=seed))[1])
         for seed in (1, 1, 2)
     )
     case.assertEqual(first, again)

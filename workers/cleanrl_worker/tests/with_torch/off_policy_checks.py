@@ -47,7 +47,7 @@ class Steady(gym.Env[Any, Any]):
         return np.zeros(1, np.float32), 1.0, self._count == self._ends_after, False, {}
 
 
-class Boundless(Steady):
+class Unbounded(Steady):
     """The action space is unbounded."""
 
     action_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
@@ -65,29 +65,29 @@ class Pointing(gym.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
-        return self._show(), {}
+        return self._observe(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         low, high = self.action_space.low, self.action_space.high
         is_inside = bool(np.all(action >= low) and np.all(action <= high))
         assert is_inside, f"{action} is not an action"
-        answer = (action - low) / (high - low) * 2 - 1
-        reward = 1 - float(np.square(answer - self._shown).sum())
-        return self._show(), reward, False, False, {}
+        scaled = (action - low) / (high - low) * 2 - 1
+        reward = 1 - float(np.square(scaled - self._target).sum())
+        return self._observe(), reward, False, False, {}
 
-    def _show(self) -> Any:
-        self._shown = self.np_random.uniform(-0.8, 0.8, 2).astype(np.float32)
-        return self._shown
+    def _observe(self) -> Any:
+        self._target = self.np_random.uniform(-0.8, 0.8, 2).astype(np.float32)
+        return self._target
 
 
-MADE: dict[str, dict[str, Any]] = {
-    "Cut": {"entry_point": Steady, "max_episode_steps": 5},
-    "Ended": {"entry_point": Steady, "kwargs": {"ends_after": 5}},
-    "Boundless": {"entry_point": Boundless},
+ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "Truncated": {"entry_point": Steady, "max_episode_steps": 5},
+    "Terminated": {"entry_point": Steady, "kwargs": {"ends_after": 5}},
+    "Boundless": {"entry_point": Unbounded},
     "Pointing": {"entry_point": Pointing, "max_episode_steps": 10},
 }
-for name, made in MADE.items():
-    gym.register(f"OffPolicy{name}-v0", **made)
+for name, arguments in ENVIRONMENTS.items():
+    gym.register(f"OffPolicy{name}-v0", **arguments)
 
 SMALL: dict[str, Any] = {"learning_starts": 60, "batch_size": 16, "buffer_size": 150}
 
@@ -112,14 +112,14 @@ class OffPolicyChecks(Base):
         *,
         folder: str = "run",
         stop_at_step: int | None = None,
-        plan: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
         **flags: Any,
     ) -> tuple[TrainingCheckpoint, RecordingSink]:
         """Train to the end, or until a step was logged; returns the last checkpoint."""
         args = self.learner.Args(env_id=env_id, total_timesteps=total, **flags)
         directory = self.folder / folder
         session, sink = quiet_session(
-            self.algo, args, directory, stop_at_step=stop_at_step, **(plan or {})
+            self.algo, args, directory, stop_at_step=stop_at_step, **(options or {})
         )
         try:
             self.learner.train(args, session)
@@ -127,19 +127,19 @@ class OffPolicyChecks(Base):
             session.close()
         return read_checkpoint(directory / "checkpoints" / "last.pt"), sink
 
-    def newest_value(self, env_id: str) -> float:
-        """The logged value of a training with a discount of 0.8."""
+    def final_value(self, env_id: str) -> float:
+        """Return the last logged value of a training with a discount of 0.8."""
         flags = {**self.quick, "gamma": 0.8, "tau": 0.1, "learning_starts": 50, "batch_size": 16}
         _, sink = self.train(env_id, 501, **flags)
         return sink.curves["losses/qf1_values"][-1][1]
 
     def test_truncation_does_not_reduce_values(self) -> None:
         """Reward 1 forever has the value 1 / (1 - 0.8), although episodes have five steps."""
-        self.assertAlmostEqual(self.newest_value("OffPolicyCut-v0"), 5.0, delta=0.5)
+        self.assertAlmostEqual(self.final_value("OffPolicyTruncated-v0"), 5.0, delta=0.5)
 
     def test_termination_reduces_values(self) -> None:
         """One step in five has no next value: 1 / (1 - 0.8 * 4/5)."""
-        self.assertAlmostEqual(self.newest_value("OffPolicyEnded-v0"), 2.78, delta=0.5)
+        self.assertAlmostEqual(self.final_value("OffPolicyTerminated-v0"), 2.78, delta=0.5)
 
     def test_it_learns_and_a_warm_start_keeps_the_policy(self) -> None:
         """It gets close to the best return of 10; a warm start takes no random actions."""
@@ -148,7 +148,7 @@ class OffPolicyChecks(Base):
         self.assertGreater(self.mean_return(saved), 9.0)
         last = self.folder / "run" / "checkpoints" / "last.pt"
         _, sink = self.train(
-            "OffPolicyPointing-v0", 40, folder="warm", plan={"warm_start": last}, **flags
+            "OffPolicyPointing-v0", 40, folder="warm", options={"warm_start": last}, **flags
         )
         returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns), 7.0)
@@ -167,13 +167,15 @@ class OffPolicyChecks(Base):
     def test_without_noise_a_policy_is_deterministic(self) -> None:
         """Equal observations give equal actions, unless actions are sampled."""
         saved, _ = self.train("OffPolicyPointing-v0", 20)
-        seen = np.array([0.3, -0.3], np.float32)
+        observation = np.array([0.3, -0.3], np.float32)
         for sampled in (False, True):
             policy = self.learner.load_policy(saved, sampled=sampled)
-            self.assertEqual(np.array_equal(policy.act(seen), policy.act(seen)), not sampled)
+            self.assertEqual(
+                np.array_equal(policy.act(observation), policy.act(observation)), not sampled
+            )
 
     def test_the_same_seed_gives_the_same_training(self) -> None:
-        """Bit for bit; another seed gives another one."""
+        """The policies are identical; with another seed they differ."""
         first, again, other = (
             self.train("Pendulum-v1", 150, folder=f"run-{index}", seed=seed, **SMALL)[0]
             for index, seed in enumerate((3, 3, 4))
@@ -183,15 +185,15 @@ class OffPolicyChecks(Base):
             self.assert_same(first.policy, other.policy)
 
     def test_a_resumed_training_equals_an_uninterrupted_one(self) -> None:
-        """Networks, optimizers, buffer, noise and environments are restored bit for bit."""
+        """Networks, optimizers, buffer, noise and environments are restored exactly."""
         flags = {**SMALL, "num_envs": 2, "checkpoint_every": 110}
-        whole, logged = self.train("Pendulum-v1", 240, folder="whole", **flags)
-        middle = self.folder / "whole" / "checkpoints" / "step-110.pt"
+        full, logged = self.train("Pendulum-v1", 240, folder="full", **flags)
+        middle = self.folder / "full" / "checkpoints" / "step-110.pt"
         resumed, logged_later = self.train(
-            "Pendulum-v1", 240, folder="resumed", plan={"resume": middle}, **flags
+            "Pendulum-v1", 240, folder="resumed", options={"resume": middle}, **flags
         )
-        self.assert_same(whole.policy, resumed.policy)
-        self.assert_same(whole.training, resumed.training)
+        self.assert_same(full.policy, resumed.policy)
+        self.assert_same(full.training, resumed.training)
         for name, curve in logged.curves.items():
             if name != "charts/SPS":
                 later = [point for point in curve if point[0] > 110]
@@ -204,7 +206,7 @@ class OffPolicyChecks(Base):
         self.assertNotIn("buffer", saved.training)
         last = self.folder / "run" / "checkpoints" / "last.pt"
         resumed, sink = self.train(
-            "Pendulum-v1", 140, folder="resumed", plan={"resume": last}, **flags
+            "Pendulum-v1", 140, folder="resumed", options={"resume": last}, **flags
         )
         self.assertIn("replay buffer", sink.messages[-1][1])
         self.assert_same(saved.policy, resumed.policy)  # 40 steps are not yet enough
@@ -212,24 +214,24 @@ class OffPolicyChecks(Base):
     def test_unbounded_actions_are_rejected(self) -> None:
         """With an alternative."""
         with self.assertRaisesRegex(WorkerError, "infinite bounds"):
-            self.train("OffPolicyBoundless-v0", 10)
+            self.train("OffPolicyUnbounded-v0", 10)
 
     def mean_return(self, saved: TrainingCheckpoint) -> float:
-        """Of episodes without noise."""
+        """Return the mean return of episodes without noise."""
         env = gym.make("OffPolicyPointing-v0")
         policy = self.learner.load_policy(saved)
         total = 0.0
         for seed in range(10):
-            seen, _ = env.reset(seed=seed)
-            is_over = False
-            while not is_over:
-                seen, reward, _, is_over, _ = env.step(policy.act(seen))
+            observation, _ = env.reset(seed=seed)
+            truncated = False
+            while not truncated:
+                observation, reward, _, truncated, _ = env.step(policy.act(observation))
                 total += float(reward)
         env.close()
         return total / 10
 
     def assert_same(self, first: Any, second: Any) -> None:
-        """Tensors at any depth are equal bit for bit."""
+        """Assert that tensors at any depth are identical."""
         if isinstance(first, torch.Tensor):
             self.assertTrue(torch.equal(first, second))
         elif isinstance(first, dict):

@@ -20,34 +20,38 @@ def _column(*numbers: float) -> Any:
 class Advantages(unittest.TestCase):
     def test_zero_values_give_discounted_rewards(self) -> None:
         """With lambda 1 and values of 0 an advantage is the return."""
-        ended = np.array([[False], [False], [True]])
-        found = compute_gae(_column(1, 2, 4), _column(0, 0, 0, 0), ended, gamma=0.5, gae_lambda=1.0)
-        np.testing.assert_allclose(found, _column(1 + 1 + 1, 2 + 2, 4))
+        dones = np.array([[False], [False], [True]])
+        advantages = compute_gae(
+            _column(1, 2, 4), _column(0, 0, 0, 0), dones, gamma=0.5, gae_lambda=1.0
+        )
+        np.testing.assert_allclose(advantages, _column(1 + 1 + 1, 2 + 2, 4))
 
     def test_done_stops_bootstrapping(self) -> None:
         """Neither the value nor the rewards of the next episode count."""
-        ended = np.array([[True], [False]])
-        found = compute_gae(
-            _column(1, 100), _column(0, 50, 1000), ended, gamma=_GAMMA, gae_lambda=0.95
+        dones = np.array([[True], [False]])
+        advantages = compute_gae(
+            _column(1, 100), _column(0, 50, 1000), dones, gamma=_GAMMA, gae_lambda=0.95
         )
-        self.assertAlmostEqual(float(found[0, 0]), 1.0)
+        self.assertAlmostEqual(float(advantages[0, 0]), 1.0)
 
     def test_lambda_zero_gives_one_step_td_errors(self) -> None:
         """Reward plus discounted next value minus value."""
-        ended = np.zeros((2, 1), dtype=np.bool_)
-        found = compute_gae(_column(1, 2), _column(10, 20, 30), ended, gamma=_GAMMA, gae_lambda=0.0)
-        np.testing.assert_allclose(found, _column(1 + 18 - 10, 2 + 27 - 20), rtol=1e-6)
+        dones = np.zeros((2, 1), dtype=np.bool_)
+        advantages = compute_gae(
+            _column(1, 2), _column(10, 20, 30), dones, gamma=_GAMMA, gae_lambda=0.0
+        )
+        np.testing.assert_allclose(advantages, _column(1 + 18 - 10, 2 + 27 - 20), rtol=1e-6)
 
     def test_environments_do_not_mix(self) -> None:
         """Each column belongs to one environment."""
         rng = np.random.default_rng(1)
         rewards, values = rng.normal(size=(5, 3)), rng.normal(size=(6, 3))
-        ended = rng.random((5, 3)) < 0.3
-        together = compute_gae(rewards, values, ended, gamma=_GAMMA, gae_lambda=0.8)
+        dones = rng.random((5, 3)) < 0.3
+        together = compute_gae(rewards, values, dones, gamma=_GAMMA, gae_lambda=0.8)
         for env in range(3):
             only = slice(env, env + 1)
             alone = compute_gae(
-                rewards[:, only], values[:, only], ended[:, only], gamma=_GAMMA, gae_lambda=0.8
+                rewards[:, only], values[:, only], dones[:, only], gamma=_GAMMA, gae_lambda=0.8
             )
             np.testing.assert_allclose(together[:, only], alone)
 
@@ -63,7 +67,7 @@ class TimeLimits(unittest.TestCase):
     """Reward 1 forever has the value 1 / (1 - gamma), wherever a time limit truncates."""
 
     def _compute_gae(self, *, terminated: bool) -> Any:
-        worth = 1.0 / (1.0 - _GAMMA)
+        value = 1.0 / (1.0 - _GAMMA)
         rollout = Rollout(4, 2, observation=((1,), np.float32), action=((), np.int64))
         no_end = np.zeros(2, dtype=np.bool_)
         for step in range(4):
@@ -72,28 +76,28 @@ class TimeLimits(unittest.TestCase):
             infos = {"final_obs": last} if step == 1 else {}
             terminations, truncations = (first, no_end) if terminated else (no_end, first)
             rollout.add(step, np.ones(2), terminations, truncations, infos)
-        seen: list[Any] = []
+        batches: list[Any] = []
 
-        def value_of(rows: Any) -> Any:
-            seen.append(rows)
-            return np.full(len(rows), worth, dtype=np.float32)
+        def get_value(rows: Any) -> Any:
+            batches.append(rows)
+            return np.full(len(rows), value, dtype=np.float32)
 
-        advantages, returns, _ = rollout.compute_gae(value_of, gamma=_GAMMA, gae_lambda=0.95)
-        return advantages, returns, seen
+        advantages, returns, _ = rollout.compute_gae(get_value, gamma=_GAMMA, gae_lambda=0.95)
+        return advantages, returns, batches
 
     def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """It has the same value as an unlimited one."""
-        advantages, returns, seen = self._compute_gae(terminated=False)
+        advantages, returns, batches = self._compute_gae(terminated=False)
         np.testing.assert_allclose(returns, 1.0 / (1.0 - _GAMMA), rtol=1e-5)
         np.testing.assert_allclose(advantages, 0.0, atol=1e-4)
-        np.testing.assert_array_equal(seen[-1], [[7.0]])
+        np.testing.assert_array_equal(batches[-1], [[7.0]])
 
     def test_a_terminated_episode_is_not_bootstrapped(self) -> None:
         """It ends with its last reward."""
-        _, returns, seen = self._compute_gae(terminated=True)
+        _, returns, batches = self._compute_gae(terminated=True)
         self.assertAlmostEqual(float(returns[1, 0]), 1.0, places=5)
         np.testing.assert_allclose(returns[:, 1], 1.0 / (1.0 - _GAMMA), rtol=1e-5)
-        self.assertEqual(len(seen), 1)
+        self.assertEqual(len(batches), 1)
 
 
 if __name__ == "__main__":

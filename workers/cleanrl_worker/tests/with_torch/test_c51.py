@@ -14,10 +14,10 @@ import small_environments
 import torch
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 
 from cleanrl_worker.common.distributions import project_distribution
@@ -44,16 +44,16 @@ class ProjectionTest(unittest.TestCase):
         atoms = torch.linspace(-2.0, 5.0, 8)
         probabilities = torch.rand(6, 8).softmax(dim=1)
         returns = torch.rand(6, 8) * 7.0 - 2.0
-        shared = project_distribution(probabilities, returns, atoms)
-        torch.testing.assert_close(shared.sum(dim=1), torch.ones(6))
-        torch.testing.assert_close(shared @ atoms, (probabilities * returns).sum(dim=1))
+        projected = project_distribution(probabilities, returns, atoms)
+        torch.testing.assert_close(projected.sum(dim=1), torch.ones(6))
+        torch.testing.assert_close(projected @ atoms, (probabilities * returns).sum(dim=1))
 
     def test_returns_on_an_atom_or_outside_are_not_split(self) -> None:
         """Returns beyond the support are clipped to its bounds."""
         atoms = torch.tensor([0.0, 1.0, 2.0])
         probabilities = torch.tensor([[0.2, 0.3, 0.5]])
-        shared = project_distribution(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
-        torch.testing.assert_close(shared, torch.tensor([[0.5, 0.2, 0.3]]))
+        projected = project_distribution(probabilities, torch.tensor([[1.0, 7.0, -3.0]]), atoms)
+        torch.testing.assert_close(projected, torch.tensor([[0.5, 0.2, 0.3]]))
 
 
 class C51Test(unittest.TestCase):
@@ -77,18 +77,20 @@ class C51Test(unittest.TestCase):
             learning_starts=100,
             train_frequency=1,
         )
-        checkpoint, _ = trained_checkpoint(c51, args)
+        checkpoint, _ = train_to_checkpoint(c51, args)
         agent = c51.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
         agent.load_state_dict(checkpoint.policy)
         return c51.QValues(agent, 2)(small_environments.WAITING[None])
 
     def test_truncation_is_bootstrapped(self) -> None:
         """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
-        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.7)
+        np.testing.assert_allclose(
+            self.value_of_waiting(small_environments.TRUNCATED), 10, atol=0.7
+        )
 
     def test_termination_is_not_bootstrapped(self) -> None:
         """With two steps or one left, the value is 1.9 or 1."""
-        values = self.value_of_waiting(small_environments.OVER)
+        values = self.value_of_waiting(small_environments.TERMINATED)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_resumes_exactly(self) -> None:
@@ -100,31 +102,33 @@ class C51Test(unittest.TestCase):
         recommended: Any = c51.RECOMMENDED["toy-text"]
         args = c51.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
-        outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
+        outcomes = [
+            o for actions in states.P.values() for results in actions.values() for o in results
+        ]
         rewards = [float(reward) for _, _, reward, _ in outcomes]
         self.assertLessEqual(args.v_min, min(rewards))
         self.assertGreaterEqual(args.v_max, 1.0)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A deterministic policy acts from the first step on."""
-        checkpoint, _ = trained_checkpoint(c51, QUICK)
+        checkpoint, _ = train_to_checkpoint(c51, QUICK)
         bias = checkpoint.policy["network.4.bias"].zero_().view(2, -1)
         bias[0, -1] = bias[1, 0] = 1_000.0
         args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=90)
         with tempfile.TemporaryDirectory() as directory:
-            begin = Path(directory) / "sure.pt"
-            write_checkpoint(checkpoint, begin)
-            trained(c51, args, Path(directory), warm_start=begin)
+            path = Path(directory) / "deterministic.pt"
+            write_checkpoint(checkpoint, path)
+            train_learner(c51, args, Path(directory), warm_start=path)
             saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
         self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
 
-    def test_depends_on_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Training is reproducible."""
-        assert_depends_on_seed_alone(self, c51, QUICK)
+        assert_depends_only_on_seed(self, c51, QUICK)
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(c51, QUICK)
+        checkpoint, _ = train_to_checkpoint(c51, QUICK)
         assert_acts(self, c51, checkpoint, gym.make("CartPole-v1"))
 
 

@@ -17,7 +17,7 @@ class DdpgTest(OffPolicyChecks, unittest.TestCase):
 
     def test_one_critic_is_logged(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        _, sink = self.train("OffPolicyTruncated-v0", 120, learning_starts=50, batch_size=16)
         logged = {name for name in sink.curves if name.startswith("losses/")}
         self.assertEqual(logged, {"losses/qf1_values", "losses/qf1_loss", "losses/actor_loss"})
 

@@ -13,10 +13,10 @@ import numpy as np
 import small_environments
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 from quiet_session import RecordingSink
 
@@ -67,7 +67,7 @@ class DqnTest(unittest.TestCase):
             learning_starts=100,
             train_frequency=1,
         )
-        checkpoint, _ = trained_checkpoint(dqn, args)
+        checkpoint, _ = train_to_checkpoint(dqn, args)
         return values_of(checkpoint, small_environments.WAITING)
 
     def test_learns_to_balance(self) -> None:
@@ -80,30 +80,32 @@ class DqnTest(unittest.TestCase):
             target_network_frequency=150,
             exploration_fraction=0.3,
         )
-        _, sink = trained_checkpoint(dqn, args)
+        _, sink = train_to_checkpoint(dqn, args)
         returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(np.mean(returns[-15:]), 100)
 
     def test_truncation_is_bootstrapped(self) -> None:
         """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
-        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+        np.testing.assert_allclose(
+            self.value_of_waiting(small_environments.TRUNCATED), 10, atol=0.5
+        )
 
     def test_several_environments_learn_like_one(self) -> None:
         """Truncated at different positions of the buffer, the values are the same."""
-        values = self.value_of_waiting(small_environments.CUT, num_envs=3)
+        values = self.value_of_waiting(small_environments.TRUNCATED, num_envs=3)
         np.testing.assert_allclose(values, 10, atol=0.5)
 
     def test_termination_is_not_bootstrapped(self) -> None:
         """With two steps or one left, the value is 1.9 or 1."""
-        values = self.value_of_waiting(small_environments.OVER)
+        values = self.value_of_waiting(small_environments.TERMINATED)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_epsilon_decreases_linearly(self) -> None:
         """Down to its final value."""
-        _, sink = trained_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
+        _, sink = train_to_checkpoint(dqn, dataclasses.replace(QUICK, end_e=0.1))
         logged = sink.curves["charts/epsilon"]
         for step, epsilon in logged:
-            # The line is over after half of the steps.
+            # The schedule ends after half of the steps.
             expected = max(0.1, 1.0 - 0.9 * (step - 1) / 300)
             self.assertAlmostEqual(epsilon, expected)
         self.assertEqual(logged[-1][1], 0.1)
@@ -115,17 +117,17 @@ class DqnTest(unittest.TestCase):
                 args = dataclasses.replace(QUICK, num_envs=num_envs)
                 assert_resumes_exactly(self, dqn, args, 300)
 
-    def test_depends_on_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Training is reproducible."""
-        assert_depends_on_seed_alone(self, dqn, QUICK)
+        assert_depends_only_on_seed(self, dqn, QUICK)
 
     def test_refills_a_buffer_that_was_too_large(self) -> None:
         """It is logged, and learning continues once there are enough steps."""
         args = dataclasses.replace(QUICK, checkpoint_every=300, checkpoint_buffer_mb=0)
         with tempfile.TemporaryDirectory() as directory:
-            trained(dqn, args, Path(directory))
-            begin = Path(directory) / "checkpoints" / "step-300.pt"
-            resumed = trained(dqn, args, Path(directory) / "again", resume=begin)
+            train_learner(dqn, args, Path(directory))
+            path = Path(directory) / "checkpoints" / "step-300.pt"
+            resumed = train_learner(dqn, args, Path(directory) / "again", resume=path)
         self.assertEqual(count_buffer_messages(resumed), 1)
         first = resumed.curves["losses/td_loss"][0][0]
         self.assertGreater(first, 300 + args.learning_starts)
@@ -133,36 +135,36 @@ class DqnTest(unittest.TestCase):
     def test_warns_once_that_checkpoints_omit_the_buffer(self) -> None:
         """Early, and not with every checkpoint."""
         args = dataclasses.replace(QUICK, checkpoint_every=100, checkpoint_buffer_mb=0)
-        _, sink = trained_checkpoint(dqn, args)
+        _, sink = train_to_checkpoint(dqn, args)
         self.assertGreater(len(sink.saved), 2)
         self.assertEqual(count_buffer_messages(sink), 1)
-        self.assertEqual(count_buffer_messages(trained_checkpoint(dqn, QUICK)[1]), 0)
+        self.assertEqual(count_buffer_messages(train_to_checkpoint(dqn, QUICK)[1]), 0)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A deterministic policy acts from the first step on, resumed or not."""
-        checkpoint, _ = trained_checkpoint(dqn, QUICK)
+        checkpoint, _ = train_to_checkpoint(dqn, QUICK)
         checkpoint.policy["network.4.bias"][0] = 1_000.0
         args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=90)
         longer = dataclasses.replace(args, total_timesteps=300)
         with tempfile.TemporaryDirectory() as directory:
-            begin, warm = Path(directory) / "sure.pt", Path(directory) / "warm"
-            write_checkpoint(checkpoint, begin)
-            trained(dqn, args, warm, warm_start=begin)
+            path, warm = Path(directory) / "deterministic.pt", Path(directory) / "warm"
+            write_checkpoint(checkpoint, path)
+            train_learner(dqn, args, warm, warm_start=path)
             last = warm / "checkpoints" / "last.pt"
             actions = read_checkpoint(last).training["buffer"]["actions"]
-            resumed = trained(dqn, longer, Path(directory) / "again", resume=last)
+            resumed = train_learner(dqn, longer, Path(directory) / "again", resume=last)
         self.assertEqual(set(actions.tolist()), {0})
         self.assertEqual({epsilon for _, epsilon in resumed.curves["charts/epsilon"]}, {0.0})
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(dqn, QUICK)
+        checkpoint, _ = train_to_checkpoint(dqn, QUICK)
         assert_acts(self, dqn, checkpoint, gym.make("CartPole-v1"))
 
     def test_integer_observations(self) -> None:
         """States of FrozenLake are integers."""
         args = dataclasses.replace(QUICK, env_id="FrozenLake-v1")
-        checkpoint, _ = trained_checkpoint(dqn, args)
+        checkpoint, _ = train_to_checkpoint(dqn, args)
         assert_acts(self, dqn, checkpoint, dqn.wrap_for_playing(gym.make("FrozenLake-v1")))
 
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from learner_checks import assert_acts, assert_resumes_exactly, trained, trained_checkpoint
+from learner_checks import assert_acts, assert_resumes_exactly, train_learner, train_to_checkpoint
 
 from cleanrl_worker.learners import dqn_atari
 from cleanrl_worker.session.checkpoint import read_checkpoint, write_checkpoint
@@ -38,36 +38,36 @@ class DqnAtariTest(unittest.TestCase):
     def test_games_that_cannot_be_restored_are_dropped(self) -> None:
         """Frames of a new game do not follow those of an old one."""
         with tempfile.TemporaryDirectory() as directory:
-            left = Path(directory) / "left.pt"
-            saved, _ = trained_checkpoint(dqn_atari, QUICK)
+            changed = Path(directory) / "changed.pt"
+            saved, _ = train_to_checkpoint(dqn_atari, QUICK)
             for position in saved.environments:
                 position["observation"] = 255 - position["observation"]
-            write_checkpoint(saved, left)
+            write_checkpoint(saved, changed)
             args = dataclasses.replace(QUICK, total_timesteps=QUICK.total_timesteps + 1)
-            sink = trained(dqn_atari, args, Path(directory), resume=left)
+            sink = train_learner(dqn_atari, args, Path(directory), resume=changed)
             resumed = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
         self.assertIn("could not be restored", sink.messages[-1][1])
-        before, after = (each.training["buffer"] for each in (saved, resumed))
+        before, after = (checkpoint.training["buffer"] for checkpoint in (saved, resumed))
         self.assertFalse(before["is_beginning"].any())
-        # The first picture of the new game, and the one that followed.
+        # The first frame of the new game, and the next one.
         self.assertGreater(int(after["written"] - before["written"]), 1)
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """A deterministic policy acts from the first step on."""
-        checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
+        checkpoint, _ = train_to_checkpoint(dqn_atari, QUICK)
         checkpoint.policy["network.10.bias"][2] = 1_000.0
         args = dataclasses.replace(QUICK, end_e=0.0, total_timesteps=40)
         with tempfile.TemporaryDirectory() as directory:
-            begin = Path(directory) / "sure.pt"
-            write_checkpoint(checkpoint, begin)
-            trained(dqn_atari, args, Path(directory), warm_start=begin)
+            path = Path(directory) / "deterministic.pt"
+            write_checkpoint(checkpoint, path)
+            train_learner(dqn_atari, args, Path(directory), warm_start=path)
             saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
         buffer = saved.training["buffer"]
         self.assertEqual(set(buffer["actions"][buffer["is_drawable"]].tolist()), {2})
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(dqn_atari, QUICK)
+        checkpoint, _ = train_to_checkpoint(dqn_atari, QUICK)
         assert_acts(self, dqn_atari, checkpoint, dqn_atari.wrap_for_playing(make_environment(GAME)))
 
 

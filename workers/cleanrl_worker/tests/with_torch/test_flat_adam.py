@@ -45,25 +45,25 @@ class FlatAdamSteps(unittest.TestCase):
         network = _network()
         flat = FlatAdam(network.parameters(), 1e-3)
         network.load_state_dict({name: v + 1 for name, v in network.state_dict().items()})
-        parts = torch.cat([each.detach().reshape(-1) for each in network.parameters()])
-        torch.testing.assert_close(flat.flat, parts)
+        expected = torch.cat([param.detach().reshape(-1) for param in network.parameters()])
+        torch.testing.assert_close(flat.flat, expected)
 
     def test_continues_from_its_state(self) -> None:
-        """Saving and loading in between changes no bit."""
-        straight, first = _network(), _network()
-        flat = FlatAdam(straight.parameters(), 1e-2)
+        """Saving and loading in between gives identical parameters."""
+        uninterrupted, first = _network(), _network()
+        flat = FlatAdam(uninterrupted.parameters(), 1e-2)
         half = FlatAdam(first.parameters(), 1e-2)
         for step in range(5):
-            flat.minimize(_loss(straight, step))
+            flat.minimize(_loss(uninterrupted, step))
             half.minimize(_loss(first, step))
         second = _network()
         second.load_state_dict(first.state_dict())
-        rest = FlatAdam(second.parameters(), 1e-2)
-        rest.load_state_dict(copy.deepcopy(half.state_dict()))
+        resumed = FlatAdam(second.parameters(), 1e-2)
+        resumed.load_state_dict(copy.deepcopy(half.state_dict()))
         for step in range(5, 10):
-            flat.minimize(_loss(straight, step))
-            rest.minimize(_loss(second, step))
-        self.assertTrue(torch.equal(flat.flat, rest.flat))
+            flat.minimize(_loss(uninterrupted, step))
+            resumed.minimize(_loss(second, step))
+        self.assertTrue(torch.equal(flat.flat, resumed.flat))
 
 
 class NumpyForward(unittest.TestCase):
@@ -71,12 +71,12 @@ class NumpyForward(unittest.TestCase):
         """The weights are the network's own, so updates are visible at once."""
         network = _network()
         optimizer = FlatAdam(network.parameters(), 1e-2)
-        in_numpy = NumpyMlp(network)
+        numpy_mlp = NumpyMlp(network)
         rows = torch.randn(5, 3)
         for step in range(3):
             with torch.no_grad():
                 expected = network(rows)
-            torch.testing.assert_close(torch.from_numpy(in_numpy(rows.numpy())), expected)
+            torch.testing.assert_close(torch.from_numpy(numpy_mlp(rows.numpy())), expected)
             optimizer.minimize(_loss(network, step))
 
 

@@ -19,37 +19,37 @@ class Recorded:
     """Steps environments with frames, and records each transition."""
 
     def __init__(
-        self, buffer: FrameReplayBuffer, lengths: list[int], *, is_cut: bool = False
+        self, buffer: FrameReplayBuffer, lengths: list[int], *, is_truncated: bool = False
     ) -> None:
         self.envs = SameStepVector(
             [
-                NumberedFrames(length, 1_000_000 * index, is_cut=is_cut)
+                NumberedFrames(length, 1_000_000 * index, is_truncated=is_truncated)
                 for index, length in enumerate(lengths)
             ]
         )
         self.buffer = buffer
-        self.happened: dict[tuple[int, ...], tuple[Any, ...]] = {}
+        self.transitions: dict[tuple[int, ...], tuple[Any, ...]] = {}
         self._obs, _ = self.envs.reset(seed=1)
 
     def start_new_episodes(self) -> None:
-        """Other episodes, in the middle of the previous ones."""
+        """Start other episodes before the current ones have ended."""
         self._obs, _ = self.envs.reset(seed=2)
         self.buffer.start_new_episodes()
 
     def step(self, count: int) -> None:
         for _ in range(count):
             actions = np.random.randint(0, 5, size=self.envs.num_envs)
-            found = self.envs.step(actions)
-            next_obs, rewards, terminated, _, infos = found
+            result = self.envs.step(actions)
+            next_obs, rewards, terminated, _, infos = result
             self.buffer.add(self._obs, actions, rewards, terminated, next_obs, infos)
-            followed = next_obs.copy()
+            final_or_next = next_obs.copy()
             if infos:
                 for index in np.flatnonzero(infos["_final_obs"]):
-                    followed[index] = infos["final_obs"][index]
+                    final_or_next[index] = infos["final_obs"][index]
             for env in range(self.envs.num_envs):
                 key = (*numbers_of(self._obs[env]), int(rewards[env]))
-                self.happened[key] = (
-                    numbers_of(followed[env]),
+                self.transitions[key] = (
+                    numbers_of(final_or_next[env]),
                     int(actions[env]),
                     bool(terminated[env]),
                 )
@@ -59,13 +59,13 @@ class Recorded:
 def sampled(buffer: FrameReplayBuffer, count: int) -> list[tuple[tuple[int, ...], tuple[Any, ...]]]:
     """In the format of `Recorded.happened`."""
     batch = buffer.sample(count)
-    rows = zip(*(each.numpy() for each in batch), strict=True)
+    rows = zip(*(column.numpy() for column in batch), strict=True)
     return [
         (
             (*numbers_of(observation), int(reward)),
-            (numbers_of(followed), int(action), bool(terminated)),
+            (numbers_of(final_or_next), int(action), bool(terminated)),
         )
-        for observation, followed, action, reward, terminated in rows
+        for observation, final_or_next, action, reward, terminated in rows
     ]
 
 
@@ -75,24 +75,24 @@ class FrameBufferTest(unittest.TestCase):
     def setUp(self) -> None:
         np.random.seed(3)
 
-    def assert_all_happened(self, recorded: Recorded, count: int = 400) -> set[tuple[int, ...]]:
-        found = sampled(recorded.buffer, count)
-        for key, rest in found:
-            self.assertEqual(recorded.happened[key], rest)
-        return {key for key, _ in found}
+    def assert_samples_match(self, recorded: Recorded, count: int = 400) -> set[tuple[int, ...]]:
+        samples = sampled(recorded.buffer, count)
+        for key, transition in samples:
+            self.assertEqual(recorded.transitions[key], transition)
+        return {key for key, _ in samples}
 
     def test_sampled_transitions_match_the_episodes(self) -> None:
         """Stacks, actions, rewards and ends, across terminated episodes."""
         recorded = Recorded(FrameReplayBuffer(300, 2, SPACE), [7, 11])
         recorded.step(100)
         self.assertEqual(len(recorded.buffer), 200)
-        self.assertGreater(len(self.assert_all_happened(recorded)), 150)
+        self.assertGreater(len(self.assert_samples_match(recorded)), 150)
 
     def test_the_final_frame_of_a_truncated_episode_is_stored(self) -> None:
         """The next observation is the episode's final one, and not terminated."""
-        recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [5], is_cut=True)
+        recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [5], is_truncated=True)
         recorded.step(60)
-        self.assert_all_happened(recorded)
+        self.assert_samples_match(recorded)
         self.assertFalse(recorded.buffer.terminated.any())
 
     def test_a_full_buffer_samples_complete_stacks_only(self) -> None:
@@ -101,19 +101,19 @@ class FrameBufferTest(unittest.TestCase):
         recorded.step(40)
         for _ in range(50):
             recorded.step(1)
-            self.assert_all_happened(recorded, 60)
-        # Each ring of 23 has at most the newest picture, 3 without a past and 5 last pictures.
+            self.assert_samples_match(recorded, 60)
+        # Of the 23 slots of a ring, 1 is the newest, 3 have no complete stack, 5 are final frames.
         self.assertGreaterEqual(len(recorded.buffer), 2 * (23 - 1 - 3 - 5))
 
     def test_can_start_within_an_episode(self) -> None:
         """A buffer that is refilled on resume has the frames before its first step."""
         recorded = Recorded(FrameReplayBuffer(100, 1, SPACE), [50])
         recorded.step(10)
-        late = FrameReplayBuffer(100, 1, SPACE)
-        recorded.buffer = late
+        refilled = FrameReplayBuffer(100, 1, SPACE)
+        recorded.buffer = refilled
         recorded.step(10)
-        self.assertEqual(len(late), 10)
-        self.assert_all_happened(recorded)
+        self.assertEqual(len(refilled), 10)
+        self.assert_samples_match(recorded)
 
     def test_can_start_new_episodes_within_an_episode(self) -> None:
         """No transition leads from an abandoned episode to the next one."""
@@ -122,7 +122,7 @@ class FrameBufferTest(unittest.TestCase):
         recorded.start_new_episodes()
         recorded.step(10)
         self.assertEqual(len(recorded.buffer), 40)
-        self.assertEqual(len(self.assert_all_happened(recorded)), 40)
+        self.assertEqual(len(self.assert_samples_match(recorded)), 40)
 
     def test_continues_from_its_state(self) -> None:
         """A restored buffer samples the same batches."""
@@ -137,7 +137,7 @@ class FrameBufferTest(unittest.TestCase):
         self.assertEqual(first, sampled(other, 50))
         recorded.buffer = other
         recorded.step(20)
-        self.assert_all_happened(recorded)
+        self.assert_samples_match(recorded)
 
 
 if __name__ == "__main__":

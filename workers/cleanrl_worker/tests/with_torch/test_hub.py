@@ -73,9 +73,9 @@ class HubTest(unittest.TestCase):
         self.upload(HF_TOKEN=TOKEN)
         self.assertEqual(self.sink.artifacts, [("report", self.server.page)], self.messages())
         self.assertEqual(self.server.created, {"name": "ALE-Pong-v5-ppo-seed3"})
-        arrived = self.directory / "arrived.pt"
-        arrived.write_bytes(self.server.files["model.pt"])
-        checkpoint = read_checkpoint(arrived)
+        uploaded = self.directory / "uploaded.pt"
+        uploaded.write_bytes(self.server.files["model.pt"])
+        checkpoint = read_checkpoint(uploaded)
         self.assertEqual(checkpoint.global_step, 100)
         self.assertEqual(checkpoint.policy["weight"].tolist(), [1, 1, 1])
         self.assertEqual(set(checkpoint.training), {"critics"})
@@ -91,7 +91,7 @@ class HubTest(unittest.TestCase):
     def test_a_rejected_token_is_a_warning_with_a_command(self) -> None:
         """The folder is prepared, so that the command uploads it later."""
         self.save("last.pt", 200)
-        self.server.refuses = True
+        self.server.rejects = True
         self.upload(HF_TOKEN=TOKEN)
         folder = self.directory / "hub" / "a-run"
         self.assertIn("401", self.messages())
@@ -103,8 +103,8 @@ class HubTest(unittest.TestCase):
     def test_a_timeout_is_a_warning(self) -> None:
         """The upload is abandoned, and the training succeeds."""
         self.save("last.pt", 200)
-        with socket.create_server(("127.0.0.1", 0)) as deaf:
-            address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}"
             with mock.patch.object(hub, "UPLOAD_TIMEOUT_S", 3.0):
                 self.upload(HF_TOKEN=TOKEN, HF_ENDPOINT=address)
         self.assertIn("it took longer than 3 s", self.messages())
@@ -158,7 +158,7 @@ class HubServer(threading.Thread):
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         self.page = f"{self.address}/me/ALE-Pong-v5-ppo-seed3"
-        self.refuses = False
+        self.rejects = False
         self.created: dict[str, Any] = {}
         self.files: dict[str, bytes] = {}
         self.tokens: set[str] = set()
@@ -173,15 +173,15 @@ class HubServer(threading.Thread):
 
     def answer(self, path: str, body: bytes, headers: Any) -> tuple[int, dict[str, Any]]:
         self.tokens |= {headers["Authorization"]} if headers["Authorization"] else set()
-        if self.refuses:
+        if self.rejects:
             return 401, {"error": "Invalid credentials in Authorization header"}
         if path == "/api/repos/create":
             self.created = {"name": json.loads(body)["name"]}
             return 200, {"url": self.page, "name": "me/ALE-Pong-v5-ppo-seed3"}
         if path.endswith("/preupload/main"):
-            named = [each["path"] for each in json.loads(body)["files"]]
+            names = [file["path"] for file in json.loads(body)["files"]]
             modes = {"uploadMode": "regular", "shouldIgnore": False}
-            return 200, {"files": [{"path": name, **modes} for name in named]}
+            return 200, {"files": [{"path": name, **modes} for name in names]}
         if path.endswith("/commit/main"):
             for line in body.splitlines():
                 entry = json.loads(line)

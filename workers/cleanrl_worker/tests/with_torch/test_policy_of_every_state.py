@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from learner_checks import trained_checkpoint
+from learner_checks import train_to_checkpoint
 
 from cleanrl_worker.learners import c51, dqn, ppo, pqn, rainbow, sac
 from cleanrl_worker.playing import PolicyActor, list_observations
@@ -32,7 +32,7 @@ class PolicyOfEveryStateTest(unittest.TestCase):
         for learner, settings, has_values in LEARNERS:
             with self.subTest(learner.__name__):
                 args = learner.Args(env_id=LAKE, total_timesteps=64, **settings)
-                checkpoint, _ = trained_checkpoint(learner, args)
+                checkpoint, _ = train_to_checkpoint(learner, args)
                 env = learner.wrap_for_playing(gym.make(LAKE))
                 rows = list_observations(env)
                 actor = PolicyActor(learner.load_policy(checkpoint), 0, rows)

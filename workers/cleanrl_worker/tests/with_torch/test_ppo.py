@@ -13,10 +13,10 @@ import small_environments
 import torch
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 from quiet_session import quiet_session
 
@@ -43,7 +43,7 @@ def _value_of_waiting(env_id: str) -> float:
         clip_vloss=False,
         max_grad_norm=10.0,
     )
-    checkpoint, _ = trained_checkpoint(ppo, args)
+    checkpoint, _ = train_to_checkpoint(ppo, args)
     agent = ppo.Agent(2, 2)
     agent.load_state_dict(checkpoint.policy)
     with torch.no_grad():
@@ -63,34 +63,34 @@ class Ppo(unittest.TestCase):
             logits = np.zeros((32, 2, 2), np.float32)
             ppo.collect(rollout, logits, NumpyMlp(agent.actor), envs, session, 0)
             session.close()
-        seen = torch.from_numpy(rollout.observations[:-1])
-        chosen = torch.from_numpy(rollout.actions)
+        observations = torch.from_numpy(rollout.observations[:-1])
+        actions = torch.from_numpy(rollout.actions)
         with torch.no_grad():
-            categorical: Any = torch.distributions.Categorical(logits=agent.actor(seen))
-        expected = categorical.log_prob(chosen)
-        found = categorical_log_prob(logits, rollout.actions)
-        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-6)
+            categorical: Any = torch.distributions.Categorical(logits=agent.actor(observations))
+        expected = categorical.log_prob(actions)
+        log_probs = categorical_log_prob(logits, rollout.actions)
+        np.testing.assert_allclose(log_probs, expected.numpy(), rtol=1e-4, atol=1e-6)
         self.assertEqual(set(np.unique(rollout.actions)), {0, 1})
 
     def test_actions_are_sampled_by_their_probabilities(self) -> None:
         """Three actions with known logits have the right frequencies."""
         np.random.seed(5)
-        share = np.array([0.2, 0.5, 0.3], np.float32)
-        drawn = (np.log(share) + gumbel_noise(20_000, 3)).argmax(axis=-1)
-        np.testing.assert_allclose(np.bincount(drawn) / 20_000, share, atol=0.02)
+        probabilities = np.array([0.2, 0.5, 0.3], np.float32)
+        samples = (np.log(probabilities) + gumbel_noise(20_000, 3)).argmax(axis=-1)
+        np.testing.assert_allclose(np.bincount(samples) / 20_000, probabilities, atol=0.02)
 
     def test_truncation_does_not_lower_values(self) -> None:
         """Reward 1 forever has the value 1 / (1 - gamma) = 5, although truncated after 3 steps."""
-        self.assertAlmostEqual(_value_of_waiting(small_environments.CUT), 5.0, delta=0.5)
+        self.assertAlmostEqual(_value_of_waiting(small_environments.TRUNCATED), 5.0, delta=0.5)
 
     def test_termination_lowers_values(self) -> None:
         """In an episode that terminates after three steps, 1.8 or 1 is left."""
-        self.assertLess(_value_of_waiting(small_environments.OVER), 2.0)
+        self.assertLess(_value_of_waiting(small_environments.TERMINATED), 2.0)
 
     def test_learns_to_balance(self) -> None:
         """Random episodes of CartPole have 22 steps; after 20,000 steps several times as many."""
         args = ppo.Args(total_timesteps=20_480, learning_rate=1e-3)
-        _, sink = trained_checkpoint(ppo, args)
+        _, sink = train_to_checkpoint(ppo, args)
         returns = [episode.episode_return for _, episode in sink.finished]
         self.assertGreater(sum(returns[-20:]) / 20, 80)
 
@@ -98,26 +98,26 @@ class Ppo(unittest.TestCase):
         """The curves equal those of an uninterrupted training."""
         assert_resumes_exactly(self, ppo, _TINY, 2 * _BATCH)
 
-    def test_depends_on_its_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Equal with the same seed, different with another."""
-        assert_depends_on_seed_alone(self, ppo, _TINY)
+        assert_depends_only_on_seed(self, ppo, _TINY)
 
     def test_a_saved_policy_acts(self) -> None:
         """Greedy and sampled."""
-        checkpoint, _ = trained_checkpoint(ppo, _TINY)
+        checkpoint, _ = train_to_checkpoint(ppo, _TINY)
         assert_acts(self, ppo, checkpoint, gym.make("CartPole-v1"))
 
     def test_starts_with_the_network_of_another_training(self) -> None:
         """A warm start with a learning rate of 0 keeps the weights."""
         with tempfile.TemporaryDirectory() as directory:
             first, second = Path(directory) / "first", Path(directory) / "second"
-            trained(ppo, _TINY, first)
+            train_learner(ppo, _TINY, first)
             args = ppo.Args(**{**vars(_TINY), "learning_rate": 0.0, "seed": 9})
-            given = first / "checkpoints" / "last.pt"
-            trained(ppo, args, second, warm_start=given)
+            path = first / "checkpoints" / "last.pt"
+            train_learner(ppo, args, second, warm_start=path)
             before, after = (
-                torch.load(path / "checkpoints" / "last.pt", weights_only=True)["policy"]
-                for path in (first, second)
+                torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["policy"]
+                for folder in (first, second)
             )
         for name, tensor in before.items():
             self.assertTrue(torch.equal(tensor, after[name]), name)
@@ -134,17 +134,17 @@ class Ppo(unittest.TestCase):
     def test_every_combination_of_loss_flags(self) -> None:
         """It also learns without normalized advantages and without clipped values."""
         args = ppo.Args(**{**vars(_TINY), "norm_adv": False, "clip_vloss": False})
-        _, sink = trained_checkpoint(ppo, args)
+        _, sink = train_to_checkpoint(ppo, args)
         self.assertEqual(len(sink.curves["losses/approx_kl"]), 4)
 
     def test_other_action_spaces_are_rejected(self) -> None:
         """With an alternative."""
         with self.assertRaisesRegex(WorkerError, "discrete actions"):
-            trained_checkpoint(ppo, ppo.Args(env_id="Pendulum-v1"))
+            train_to_checkpoint(ppo, ppo.Args(env_id="Pendulum-v1"))
 
 
-def _optimizer_steps(**changed: Any) -> int:
-    checkpoint, _ = trained_checkpoint(ppo, ppo.Args(**{**vars(_TINY), **changed}))
+def _optimizer_steps(**changes: Any) -> int:
+    checkpoint, _ = train_to_checkpoint(ppo, ppo.Args(**{**vars(_TINY), **changes}))
     return int(checkpoint.training["optimizer"]["steps"])
 
 

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
-from learner_checks import assert_acts, assert_resumes_exactly, trained_checkpoint
+from learner_checks import assert_acts, assert_resumes_exactly, train_to_checkpoint
 from quiet_session import quiet_session
 
 from cleanrl_worker.environments.same_step_vector import SameStepVector
@@ -45,26 +45,26 @@ class _TruncatedNoise(gym.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self._steps = 0
-        return self._pictures(), {}
+        return self._frames(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
         self._steps += 1
-        return self._pictures(), 1.0, False, self._steps == 3, {}
+        return self._frames(), 1.0, False, self._steps == 3, {}
 
-    def _pictures(self) -> Any:
+    def _frames(self) -> Any:
         return self.np_random.integers(0, 256, (4, 84, 84), np.uint8)
 
 
 class _FinalFrames(SameStepVector):
     """Keeps the final frames of an episode of the first environment."""
 
-    last_pictures: Any = None
+    final_frames: Any = None
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        outcome = super().step(actions)
-        if outcome[-1]:
-            self.last_pictures = outcome[-1]["final_obs"][0]
-        return outcome
+        result = super().step(actions)
+        if result[-1]:
+            self.final_frames = result[-1]["final_obs"][0]
+        return result
 
 
 @unittest.skipUnless(importlib.util.find_spec("ale_py"), "Atari games are not installed")
@@ -79,32 +79,34 @@ class Games(unittest.TestCase):
         """Greedy and sampled, on the observations of play."""
         for learner in _LEARNERS:
             args = learner.Args(**{**_SMALL, "total_timesteps": _BATCH})
-            checkpoint, _ = trained_checkpoint(learner, args)
+            checkpoint, _ = train_to_checkpoint(learner, args)
             env = learner.wrap_for_playing(make_environment(_GAME))
             with self.subTest(learner.__name__):
                 assert_acts(self, learner, checkpoint, env)
 
 
-class Memory(unittest.TestCase):
+class LstmStateTest(unittest.TestCase):
     def setUp(self) -> None:
         torch.manual_seed(2)
         self.agent = ppo_atari_lstm.Agent(3)
 
     def test_updates_reproduce_the_lstm_states_of_acting(self) -> None:
         """A rollout in one pass equals its single steps, across ends of episodes."""
-        pictures = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
-        begins = np.zeros((6, 2), np.bool_)
-        begins[0], begins[2, 1], begins[3, 0], begins[5] = True, True, True, True
-        memory = self.agent.initial_lstm_state(2)
+        frames = np.random.default_rng(1).integers(0, 256, (6, 2, 1, 84, 84), np.uint8)
+        starts = np.zeros((6, 2), np.bool_)
+        starts[0], starts[2, 1], starts[3, 0], starts[5] = True, True, True, True
+        lstm_state = self.agent.initial_lstm_state(2)
         with torch.no_grad():
             logits, values, last = self.agent(
-                torch.from_numpy(pictures), memory, torch.from_numpy(begins)
+                torch.from_numpy(frames), lstm_state, torch.from_numpy(starts)
             )
         for step in range(6):
-            thought, worth, memory = self.agent.predict(pictures[step], memory, begins[step])
-            np.testing.assert_allclose(thought, logits[step].numpy(), rtol=1e-4, atol=1e-6)
-            np.testing.assert_allclose(worth, values[step].numpy(), rtol=1e-4, atol=1e-6)
-        torch.testing.assert_close(memory, last)
+            step_logits, step_values, lstm_state = self.agent.predict(
+                frames[step], lstm_state, starts[step]
+            )
+            np.testing.assert_allclose(step_logits, logits[step].numpy(), rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(step_values, values[step].numpy(), rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(lstm_state, last)
 
     def test_a_truncated_episode_is_bootstrapped(self) -> None:
         """Its last reward includes the value of its final frame, with the episode's LSTM state."""
@@ -117,11 +119,11 @@ class Memory(unittest.TestCase):
             session, _ = quiet_session("ppo_atari_lstm", args, Path(directory))
             ppo_atari_lstm.collect(args, storage, agent, envs, session, 0)
             session.close()
-        ends = ppo_atari_lstm.last_frame(envs.last_pictures)[None]
-        seen = np.concatenate([storage.rollout.observations[:3], ends[None]])
-        begins = torch.tensor([[True], [False], [False], [False]])
+        final_frame = ppo_atari_lstm.last_frame(envs.final_frames)[None]
+        observations = np.concatenate([storage.rollout.observations[:3], final_frame[None]])
+        starts = torch.tensor([[True], [False], [False], [False]])
         with torch.no_grad():
-            values = agent(torch.from_numpy(seen), agent.initial_lstm_state(1), begins)[1]
+            values = agent(torch.from_numpy(observations), agent.initial_lstm_state(1), starts)[1]
         expected = [1.0, 1.0, 1.0 + 0.5 * float(values[3, 0]), 1.0]
         np.testing.assert_allclose(storage.rollout.rewards[:, 0], expected, rtol=1e-4)
         self.assertEqual(storage.starts[:, 0].tolist(), [True, False, False, True, False])
@@ -129,7 +131,7 @@ class Memory(unittest.TestCase):
     def test_more_minibatches_than_environments_are_rejected(self) -> None:
         """With a remedy."""
         with self.assertRaisesRegex(WorkerError, "cannot be split"):
-            trained_checkpoint(
+            train_to_checkpoint(
                 ppo_atari_lstm, ppo_atari_lstm.Args(**{**_SMALL, "num_minibatches": 3})
             )
 

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from learner_checks import (
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 from quiet_session import quiet_session
 
@@ -52,16 +52,16 @@ class Pointing(gym.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
-        return self._show(), {}
+        return self._observe(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action), f"{action} is not an action"
-        missed = float(np.square(np.ravel(action) - self._shown).sum())
-        return self._show(), 1.0 - missed, False, False, {}
+        squared_error = float(np.square(np.ravel(action) - self._target).sum())
+        return self._observe(), 1.0 - squared_error, False, False, {}
 
-    def _show(self) -> Any:
-        self._shown = self.np_random.uniform([-1.0, -0.1], [1.0, 0.7])
-        return self._shown
+    def _observe(self) -> Any:
+        self._target = self.np_random.uniform([-1.0, -0.1], [1.0, 0.7])
+        return self._target
 
 
 class Continuous(unittest.TestCase):
@@ -85,15 +85,15 @@ class Continuous(unittest.TestCase):
                 session.initial_observations(envs)
             )
             actor = NumpyMlp(agent.actor_mean)
-            found = learner.collect(rollout, agent, actor, normalizer, envs, session, 0)
+            logprobs = learner.collect(rollout, agent, actor, normalizer, envs, session, 0)
             session.close()
         with torch.no_grad():
             mean = agent.actor_mean(torch.from_numpy(rollout.observations[:-1]))
         normal: Any = torch.distributions.Normal(mean, agent.actor_logstd.detach().exp())
-        drawn = torch.from_numpy(rollout.actions)
-        expected = normal.log_prob(drawn).sum(-1)
-        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)
-        in_torch = normal_log_prob(drawn.view(-1, 1), mean.view(-1, 1), agent.actor_logstd)
+        actions = torch.from_numpy(rollout.actions)
+        expected = normal.log_prob(actions).sum(-1)
+        np.testing.assert_allclose(logprobs, expected.numpy(), rtol=1e-4, atol=1e-5)
+        in_torch = normal_log_prob(actions.view(-1, 1), mean.view(-1, 1), agent.actor_logstd)
         torch.testing.assert_close(in_torch.detach().view(32, 2), expected)
         entropy = normal_entropy(agent.actor_logstd).detach()
         torch.testing.assert_close(entropy, normal.entropy()[0, 0].sum())
@@ -108,12 +108,14 @@ class Continuous(unittest.TestCase):
         """Rewards are normalized by running returns; dropped episodes have none."""
         args = ppo_continuous_action.Args(**{**_SMALL, "total_timesteps": 5 * _BATCH})
         with tempfile.TemporaryDirectory() as directory:
-            trained(ppo_continuous_action, ppo_continuous_action.Args(**_SMALL), Path(directory))
+            train_learner(
+                ppo_continuous_action, ppo_continuous_action.Args(**_SMALL), Path(directory)
+            )
             path = Path(directory) / "checkpoints" / "last.pt"
             saved = read_checkpoint(path)
             returns = saved.training["rewards"]["returns"].numpy()
             self.assertTrue(returns.all())
-            seen = saved.normalization["observations"]["count"]
+            count = saved.normalization["observations"]["count"]
             for expected, new_episodes in ((returns, 0), (np.zeros(2), 2)):
                 session, _ = quiet_session(
                     "ppo_continuous_action", args, Path(directory), resume=path
@@ -123,17 +125,17 @@ class Continuous(unittest.TestCase):
                 normalizer.normalize_initial(session.initial_observations(envs))
                 session.close()
                 np.testing.assert_array_equal(normalizer.rewards.returns, expected)
-                self.assertAlmostEqual(normalizer.observations.rms.count - seen, new_episodes)
-                # The second time the environments are said to have been elsewhere.
+                self.assertAlmostEqual(normalizer.observations.rms.count - count, new_episodes)
+                # In the second pass the saved observations differ: episodes cannot be restored.
                 for position in saved.environments:
                     position["observation"] = position["observation"] + 1
                 write_checkpoint(saved, path)
 
-    def test_depends_on_its_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Equal with the same seed, different with another."""
         for learner in _LEARNERS:
             with self.subTest(learner.__name__):
-                assert_depends_on_seed_alone(self, learner, learner.Args(**_SMALL))
+                assert_depends_only_on_seed(self, learner, learner.Args(**_SMALL))
 
     def test_learns_to_point(self) -> None:
         """The best return is 10; random actions get less than -10."""
@@ -147,13 +149,13 @@ class Continuous(unittest.TestCase):
             learning_rate=3e-3,
             gamma=0.5,
         )
-        checkpoint, _ = trained_checkpoint(ppo_continuous_action, args)
+        checkpoint, _ = train_to_checkpoint(ppo_continuous_action, args)
         policy = ppo_continuous_action.load_policy(checkpoint)
         env = gym.make(_POINTING)
         total = 0.0
-        seen, _ = env.reset(seed=1)
+        observation, _ = env.reset(seed=1)
         for _ in range(10):
-            seen, reward, *_ = env.step(policy.act(seen))
+            observation, reward, *_ = env.step(policy.act(observation))
             total += float(reward)
         self.assertGreater(total, 8.5)
 
@@ -161,18 +163,18 @@ class Continuous(unittest.TestCase):
         """With the environment's shape and dtype; sampled actions vary, others do not."""
         for learner in _LEARNERS:
             args = learner.Args(**{**_SMALL, "env_id": _POINTING})
-            checkpoint, _ = trained_checkpoint(learner, args)
+            checkpoint, _ = train_to_checkpoint(learner, args)
             for sampled in (False, True):
                 policy = learner.load_policy(checkpoint, sampled=sampled)
                 actions = [policy.act(np.array([500.0, -500.0])) for _ in range(20)]
                 for action in actions:
                     self.assertTrue(Pointing.action_space.contains(action), action)
-                is_same = all(np.array_equal(actions[0], each) for each in actions)
+                is_same = all(np.array_equal(actions[0], action) for action in actions)
                 self.assertEqual(is_same, not sampled)
 
     def test_a_policy_normalizes_observations(self) -> None:
         """With the statistics of the checkpoint."""
-        checkpoint, _ = trained_checkpoint(
+        checkpoint, _ = train_to_checkpoint(
             ppo_continuous_action, ppo_continuous_action.Args(**_SMALL)
         )
         saved = checkpoint.normalization["observations"]
@@ -183,14 +185,14 @@ class Continuous(unittest.TestCase):
         scaled = (raw - saved["mean"].numpy()) / np.sqrt(saved["variance"].numpy())
         with torch.no_grad():
             expected = agent.actor_mean(torch.tensor(scaled, dtype=torch.float32)).numpy()
-        found = ppo_continuous_action.load_policy(checkpoint).act(raw)
-        np.testing.assert_allclose(found, expected, rtol=1e-4)
+        action = ppo_continuous_action.load_policy(checkpoint).act(raw)
+        np.testing.assert_allclose(action, expected, rtol=1e-4)
 
     def test_other_action_spaces_are_rejected(self) -> None:
         """With an alternative."""
         args = ppo_continuous_action.Args(env_id="CartPole-v1")
         with self.assertRaisesRegex(WorkerError, "box actions"):
-            trained_checkpoint(ppo_continuous_action, args)
+            train_to_checkpoint(ppo_continuous_action, args)
 
 
 if __name__ == "__main__":

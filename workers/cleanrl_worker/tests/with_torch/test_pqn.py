@@ -10,9 +10,9 @@ import numpy as np
 import small_environments
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained_checkpoint,
+    train_to_checkpoint,
 )
 
 from cleanrl_worker.learners import pqn
@@ -37,31 +37,33 @@ class PqnTest(unittest.TestCase):
             num_minibatches=1,
             update_epochs=4,
         )
-        checkpoint, _ = trained_checkpoint(pqn, args)
+        checkpoint, _ = train_to_checkpoint(pqn, args)
         agent = pqn.Agent(2, 2)
         agent.load_state_dict(checkpoint.policy)
         return agent.predict_q_values(small_environments.WAITING[None])
 
     def test_truncation_is_bootstrapped(self) -> None:
         """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
-        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+        np.testing.assert_allclose(
+            self.value_of_waiting(small_environments.TRUNCATED), 10, atol=0.5
+        )
 
     def test_termination_is_not_bootstrapped(self) -> None:
         """With two steps or one left, the value is 1.9 or 1."""
-        values = self.value_of_waiting(small_environments.OVER)
+        values = self.value_of_waiting(small_environments.TERMINATED)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_resumes_exactly(self) -> None:
         """From a checkpoint between two updates."""
         assert_resumes_exactly(self, pqn, QUICK, 256)
 
-    def test_depends_on_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Training is reproducible."""
-        assert_depends_on_seed_alone(self, pqn, QUICK)
+        assert_depends_only_on_seed(self, pqn, QUICK)
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(pqn, QUICK)
+        checkpoint, _ = train_to_checkpoint(pqn, QUICK)
         assert_acts(self, pqn, checkpoint, gym.make("CartPole-v1"))
 
 

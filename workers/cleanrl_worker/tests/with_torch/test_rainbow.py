@@ -15,10 +15,10 @@ import small_environments
 import torch
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 
 from cleanrl_worker.common.n_step import NStepReturns, NStepTransition
@@ -50,11 +50,11 @@ class Unrepeatable(gym.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
-        self._shown = np.array([next(self.numbers)], np.float32)
-        return self._shown.copy(), {}
+        self._observation = np.array([next(self.numbers)], np.float32)
+        return self._observation.copy(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
-        return self._shown.copy(), 1.0, False, False, {}
+        return self._observation.copy(), 1.0, False, False, {}
 
 
 class NStepRewardsTest(unittest.TestCase):
@@ -62,13 +62,13 @@ class NStepRewardsTest(unittest.TestCase):
 
     def transitions(self, terminated: bool) -> list[NStepTransition]:
         steps = NStepReturns(3, 1, 0.5)
-        found: list[NStepTransition] = []
+        completed: list[NStepTransition] = []
         for number in range(4):
             last = number == 3
             infos: dict[str, Any] = {}
             if last:
                 infos = {"_final_obs": np.array([True]), "final_obs": [np.array([99.0])]}
-            found += steps.add(
+            completed += steps.add(
                 np.array([[float(number)]]),
                 np.array([number]),
                 np.array([8.0]),
@@ -76,30 +76,36 @@ class NStepRewardsTest(unittest.TestCase):
                 np.array([[number + 1.0]]),
                 infos,
             )
-        return found
+        return completed
 
     def test_last_transitions_are_shorter(self) -> None:
         """Every step starts one transition, and the last ones end at the final observation."""
-        found = self.transitions(terminated=False)
-        self.assertEqual([each.action for each in found], [0, 1, 2, 3])
-        self.assertEqual([each.reward for each in found], [14.0, 14.0, 12.0, 8.0])
-        self.assertEqual([each.discount for each in found], [0.125, 0.125, 0.25, 0.5])
-        self.assertEqual([float(each.next_observation[0]) for each in found], [3, 99, 99, 99])
+        transitions = self.transitions(terminated=False)
+        self.assertEqual([transition.action for transition in transitions], [0, 1, 2, 3])
+        self.assertEqual([transition.reward for transition in transitions], [14.0, 14.0, 12.0, 8.0])
+        self.assertEqual(
+            [transition.discount for transition in transitions], [0.125, 0.125, 0.25, 0.5]
+        )
+        self.assertEqual(
+            [float(transition.next_observation[0]) for transition in transitions], [3, 99, 99, 99]
+        )
 
     def test_termination_sets_the_discount_to_zero(self) -> None:
         """Transitions to a terminal observation have no next value."""
-        found = self.transitions(terminated=True)
-        self.assertEqual([each.discount for each in found], [0.125, 0.0, 0.0, 0.0])
+        transitions = self.transitions(terminated=True)
+        self.assertEqual(
+            [transition.discount for transition in transitions], [0.125, 0.0, 0.0, 0.0]
+        )
 
     def test_shorter_transitions_are_completed(self) -> None:
         """Transitions of a larger n_step are completed, too."""
         longer, shorter = NStepReturns(5, 1, 0.5), NStepReturns(2, 1, 0.5)
-        row, nothing = np.zeros((1, 1)), np.zeros(1)
+        row, zeros = np.zeros((1, 1)), np.zeros(1)
         for _ in range(4):
-            self.assertEqual(list(longer.add(row, nothing, nothing, nothing, row, {})), [])
+            self.assertEqual(list(longer.add(row, zeros, zeros, zeros, row, {})), [])
         shorter.load(longer.state())
-        self.assertEqual(len(list(shorter.add(row, nothing, nothing, nothing, row, {}))), 4)
-        self.assertEqual(len(list(shorter.add(row, nothing, nothing, nothing, row, {}))), 1)
+        self.assertEqual(len(list(shorter.add(row, zeros, zeros, zeros, row, {}))), 4)
+        self.assertEqual(len(list(shorter.add(row, zeros, zeros, zeros, row, {}))), 1)
 
 
 class PrioritizedReplayTest(unittest.TestCase):
@@ -117,10 +123,10 @@ class PrioritizedReplayTest(unittest.TestCase):
         batch = replay.sample(5_000, beta=1.0)
         counts = np.bincount(batch.indices, minlength=5)
         np.testing.assert_allclose(counts / 5_000, errors / 10, atol=0.005)
-        # The two oldest have made room for the two newest.
-        kept = set(batch.observations[:, 0].int().tolist())
-        self.assertEqual(kept, {5, 6, 2, 4})
-        weights = np.array([float(batch.weights[batch.indices == place][0]) for place in (0, 1, 4)])
+        # The two newest transitions have replaced the two oldest.
+        stored = set(batch.observations[:, 0].int().tolist())
+        self.assertEqual(stored, {5, 6, 2, 4})
+        weights = np.array([float(batch.weights[batch.indices == index][0]) for index in (0, 1, 4)])
         np.testing.assert_allclose(weights, [1.0, 0.5, 0.25], rtol=1e-4)
 
 
@@ -133,7 +139,7 @@ class RainbowTest(unittest.TestCase):
     def test_truncation_is_bootstrapped(self) -> None:
         """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
         args = rainbow.Args(
-            env_id=small_environments.CUT,
+            env_id=small_environments.TRUNCATED,
             total_timesteps=1_200,
             learning_rate=3e-3,
             n_atoms=21,
@@ -146,7 +152,7 @@ class RainbowTest(unittest.TestCase):
             learning_starts=100,
             train_frequency=1,
         )
-        checkpoint, _ = trained_checkpoint(rainbow, args)
+        checkpoint, _ = train_to_checkpoint(rainbow, args)
         agent = rainbow.Agent(2, 2, n_atoms=21, v_min=0.0, v_max=20.0)
         agent.load_state_dict(checkpoint.policy)
         with torch.no_grad():
@@ -177,7 +183,7 @@ class RainbowTest(unittest.TestCase):
     def test_learning_waits_for_the_first_transition(self) -> None:
         """With learning_starts 0 it waits for the first n-step transition."""
         args = dataclasses.replace(QUICK, learning_starts=0, train_frequency=1, total_timesteps=120)
-        checkpoint, sink = trained_checkpoint(rainbow, args)
+        checkpoint, sink = train_to_checkpoint(rainbow, args)
         self.assertIn("losses/td_loss", sink.curves)
         for name, tensor in checkpoint.policy.items():
             self.assertTrue(torch.isfinite(tensor).all(), name)
@@ -189,9 +195,9 @@ class RainbowTest(unittest.TestCase):
         args = dataclasses.replace(QUICK, env_id=UNREPEATABLE, total_timesteps=50, num_envs=2)
         with tempfile.TemporaryDirectory() as directory:
             first, again = Path(directory) / "first", Path(directory) / "again"
-            trained(rainbow, args, first)
+            train_learner(rainbow, args, first)
             longer = dataclasses.replace(args, total_timesteps=100)
-            trained(rainbow, longer, again, resume=first / "checkpoints" / "last.pt")
+            train_learner(rainbow, longer, again, resume=first / "checkpoints" / "last.pt")
             buffer = read_checkpoint(again / "checkpoints" / "last.pt").training["buffer"]
         self.assertGreater(len(set(buffer["observations"][:, 0].tolist())), 2)
         self.assertTrue(torch.equal(buffer["observations"], buffer["next_observations"]))
@@ -201,18 +207,20 @@ class RainbowTest(unittest.TestCase):
         recommended: Any = rainbow.RECOMMENDED["toy-text"]
         args = rainbow.Args(**recommended)
         states: Any = gym.make("CliffWalking-v1").unwrapped
-        outcomes = [each for moves in states.P.values() for way in moves.values() for each in way]
+        outcomes = [
+            o for actions in states.P.values() for results in actions.values() for o in results
+        ]
         rewards = [float(reward) for _, _, reward, _ in outcomes]
         self.assertLessEqual(args.v_min, min(rewards))
         self.assertGreaterEqual(args.v_max, 1.0)
 
-    def test_depends_on_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Training is reproducible."""
-        assert_depends_on_seed_alone(self, rainbow, QUICK)
+        assert_depends_only_on_seed(self, rainbow, QUICK)
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(rainbow, QUICK)
+        checkpoint, _ = train_to_checkpoint(rainbow, QUICK)
         assert_acts(self, rainbow, checkpoint, gym.make("CartPole-v1"))
 
 

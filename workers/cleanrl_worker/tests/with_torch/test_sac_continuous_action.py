@@ -27,16 +27,16 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
     def test_entropy_is_tuned_towards_its_target(self) -> None:
         """For a policy above the target entropy, alpha decreases."""
         _, sink = self.train("OffPolicyPointing-v0", 501, learning_starts=100, batch_size=64)
-        worth = [value for _, value in sink.curves["losses/alpha"]]
-        self.assertLess(worth[-1], worth[0])
-        self.assertLess(worth[0], 1.0)
+        alphas = [value for _, value in sink.curves["losses/alpha"]]
+        self.assertLess(alphas[-1], alphas[0])
+        self.assertLess(alphas[0], 1.0)
 
     def test_a_warm_start_restores_alpha(self) -> None:
         """Tuning of alpha continues, and a fixed alpha is used unchanged."""
         saved, _ = self.train("OffPolicyPointing-v0", 200, learning_starts=100, batch_size=16)
         tuned = math.exp(float(saved.training["log_alpha"]))
         self.assertLess(tuned, 0.99)
-        begin = self.folder / "run" / "checkpoints" / "last.pt"
+        path = self.folder / "run" / "checkpoints" / "last.pt"
         flags: dict[str, Any] = {
             "learning_starts": 10,
             "batch_size": 16,
@@ -48,7 +48,7 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
                 "OffPolicyPointing-v0",
                 101,
                 folder=f"warm-{autotune}",
-                plan={"warm_start": begin},
+                options={"warm_start": path},
                 autotune=autotune,
                 **flags,
             )
@@ -57,11 +57,11 @@ class SacTest(OffPolicyChecks, unittest.TestCase):
     def test_log_probs_include_the_tanh_correction(self) -> None:
         """Checked against torch's own distributions, in bounds of width 2."""
         agent = sac_continuous_action.Agent(3, ActionBounds([-1.0, -1.0], [1.0, 1.0]))
-        seen = torch.randn(64, 3)
+        observations = torch.randn(64, 3)
         with torch.no_grad():
-            actions, log_probs = agent(seen)
-            mean, spread = agent.network(seen).chunk(2, dim=1)
-        std = torch.exp(-5.0 + 3.5 * (torch.tanh(spread) + 1))
+            actions, log_probs = agent(observations)
+            mean, outputs = agent.network(observations).chunk(2, dim=1)
+        std = torch.exp(-5.0 + 3.5 * (torch.tanh(outputs) + 1))
         squashed = TransformedDistribution(Normal(mean, std), [TanhTransform()])
         is_inner = (actions.abs() < 0.99).all(dim=1)
         expected = squashed.log_prob(actions).sum(dim=1)

@@ -15,10 +15,10 @@ import small_environments
 import torch
 from learner_checks import (
     assert_acts,
-    assert_depends_on_seed_alone,
+    assert_depends_only_on_seed,
     assert_resumes_exactly,
-    trained,
-    trained_checkpoint,
+    train_learner,
+    train_to_checkpoint,
 )
 
 from cleanrl_worker.learners import sac
@@ -39,7 +39,7 @@ class SacTest(unittest.TestCase):
     def setUp(self) -> None:
         small_environments.register()
 
-    def agent_that_waited(self, env_id: str, **changes: Any) -> sac.Agent:
+    def train_agent(self, env_id: str, **changes: Any) -> sac.Agent:
         settings: dict[str, Any] = {
             "env_id": env_id,
             "total_timesteps": 1_500,
@@ -53,29 +53,31 @@ class SacTest(unittest.TestCase):
             "target_network_frequency": 2,
             **changes,
         }
-        checkpoint, _ = trained_checkpoint(sac, sac.Args(**settings))
+        checkpoint, _ = train_to_checkpoint(sac, sac.Args(**settings))
         agent = sac.Agent(2, 2)
         agent.load_state_dict(checkpoint.policy)
         return agent
 
     def value_of_waiting(self, env_id: str) -> Any:
-        agent = self.agent_that_waited(env_id, autotune=False, alpha=1e-4)
+        agent = self.train_agent(env_id, autotune=False, alpha=1e-4)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
             return sac.min_q_values(agent.critics, rows).numpy()
 
     def test_truncation_is_bootstrapped(self) -> None:
         """Waiting forever has the value 1 / (1 - 0.9), although truncated after 3 steps."""
-        np.testing.assert_allclose(self.value_of_waiting(small_environments.CUT), 10, atol=0.5)
+        np.testing.assert_allclose(
+            self.value_of_waiting(small_environments.TRUNCATED), 10, atol=0.5
+        )
 
     def test_termination_is_not_bootstrapped(self) -> None:
         """With two steps or one left, the value is 1.9 or 1."""
-        values = self.value_of_waiting(small_environments.OVER)
+        values = self.value_of_waiting(small_environments.TERMINATED)
         self.assertTrue(((values > 0.9) & (values < 2.0)).all(), values)
 
     def test_entropy_is_part_of_the_value(self) -> None:
         """With two equivalent actions, each later step adds alpha x log 2."""
-        agent = self.agent_that_waited(small_environments.CUT, autotune=False, alpha=1.0)
+        agent = self.train_agent(small_environments.TRUNCATED, autotune=False, alpha=1.0)
         with torch.no_grad():
             rows = torch.from_numpy(small_environments.WAITING[None])
             values = sac.min_q_values(agent.critics, rows).numpy()
@@ -83,18 +85,18 @@ class SacTest(unittest.TestCase):
 
     def test_alpha_may_be_zero(self) -> None:
         """A fixed alpha is used unchanged, also 0."""
-        _, sink = trained_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
+        _, sink = train_to_checkpoint(sac, dataclasses.replace(QUICK, autotune=False, alpha=0.0))
         self.assertEqual({value for _, value in sink.curves["losses/alpha"]}, {0.0})
 
     def test_a_warm_start_acts_with_the_trained_policy(self) -> None:
         """Without random actions before it."""
-        checkpoint, _ = trained_checkpoint(sac, QUICK)
+        checkpoint, _ = train_to_checkpoint(sac, QUICK)
         checkpoint.policy["actor.4.bias"][0] = 1_000.0
         with tempfile.TemporaryDirectory() as directory:
-            begin = Path(directory) / "sure.pt"
-            write_checkpoint(checkpoint, begin)
+            path = Path(directory) / "deterministic.pt"
+            write_checkpoint(checkpoint, path)
             args = dataclasses.replace(QUICK, total_timesteps=90)
-            trained(sac, args, Path(directory), warm_start=begin)
+            train_learner(sac, args, Path(directory), warm_start=path)
             saved = read_checkpoint(Path(directory) / "checkpoints" / "last.pt")
         self.assertEqual(set(saved.training["buffer"]["actions"].tolist()), {0})
 
@@ -102,10 +104,10 @@ class SacTest(unittest.TestCase):
         """For a warm start and for a resumed training."""
         fixed = dataclasses.replace(QUICK, autotune=False, alpha=0.05, total_timesteps=600)
         with tempfile.TemporaryDirectory() as directory:
-            trained(sac, QUICK, Path(directory))
-            begin = Path(directory) / "checkpoints" / "last.pt"
-            for plan in ({"warm_start": begin}, {"resume": begin}):
-                sink = trained(sac, fixed, Path(directory) / next(iter(plan)), **plan)
+            train_learner(sac, QUICK, Path(directory))
+            path = Path(directory) / "checkpoints" / "last.pt"
+            for options in ({"warm_start": path}, {"resume": path}):
+                sink = train_learner(sac, fixed, Path(directory) / next(iter(options)), **options)
                 logged = {round(value, 6) for _, value in sink.curves["losses/alpha"]}
                 self.assertEqual(logged, {0.05})
 
@@ -113,13 +115,13 @@ class SacTest(unittest.TestCase):
         """From a checkpoint in the middle of an episode."""
         assert_resumes_exactly(self, sac, QUICK, 250)
 
-    def test_depends_on_seed_alone(self) -> None:
+    def test_depends_only_on_seed(self) -> None:
         """Training is reproducible."""
-        assert_depends_on_seed_alone(self, sac, QUICK)
+        assert_depends_only_on_seed(self, sac, QUICK)
 
     def test_policy_acts(self) -> None:
         """From a checkpoint alone."""
-        checkpoint, _ = trained_checkpoint(sac, QUICK)
+        checkpoint, _ = train_to_checkpoint(sac, QUICK)
         assert_acts(self, sac, checkpoint, gym.make("CartPole-v1"))
 
 

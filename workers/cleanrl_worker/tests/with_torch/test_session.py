@@ -27,7 +27,7 @@ class SessionCase(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def train(
-        self, env_id: str = "CartPole-v1", total: int = 400, **given: Any
+        self, env_id: str = "CartPole-v1", total: int = 400, **flags: Any
     ) -> tuple[list[Any], RecordingSink]:
         """A loop with random actions; returns every observation."""
         names = {field.name for field in dataclasses.fields(SharedArgs)} - {"resume"}
@@ -35,9 +35,9 @@ class SessionCase(unittest.TestCase):
             env_id=env_id,
             num_envs=2,
             total_timesteps=total,
-            **{name: given.pop(name) for name in list(given) if name in names},
+            **{name: flags.pop(name) for name in list(flags) if name in names},
         )
-        session, sink = quiet_session("ppo", args, self.folder, **given)
+        session, sink = quiet_session("ppo", args, self.folder, **flags)
         envs = session.make_envs()
         network = torch.nn.Linear(2, 2)
 
@@ -45,23 +45,23 @@ class SessionCase(unittest.TestCase):
             return {"policy": network.state_dict()}
 
         session.initial_observations(envs)
-        seen, step = [], session.first_step
+        history, step = [], session.first_step
         while step < total:
             low, high = -1.0, 1.0
-            chosen = (
+            actions = (
                 np.random.randint(envs.single_action_space.n, size=2)
                 if hasattr(envs.single_action_space, "n")
                 else np.random.uniform(low, high, (2, *envs.single_action_space.shape))
             )
-            observations, _, terminated, truncated, infos = envs.step(chosen)
+            observations, _, terminated, truncated, infos = envs.step(actions)
             step += 2
-            seen.append(observations.tolist())
+            history.append(observations.tolist())
             session.log_episodes(infos, terminated, truncated, step)
             if not session.on_iteration(step, state):
                 break
         session.finish(step, state)
         session.close()
-        return seen, sink
+        return history, sink
 
 
 class CheckpointTest(SessionCase):
@@ -94,13 +94,13 @@ class CheckpointTest(SessionCase):
         """Also one of an unknown algorithm, and resuming from a published one."""
         self.train()
         path = self.folder / "checkpoints" / "last.pt"
-        whole = torch.load(path, weights_only=True)
-        for change in ({"policy": None}, {"algo": "an_algorithm_of_tomorrow"}):
-            odd = {**whole, **change}
-            torch.save({name: each for name, each in odd.items() if each is not None}, path)
+        document = torch.load(path, weights_only=True)
+        for change in ({"policy": None}, {"algo": "unknown_algorithm"}):
+            changed = {**document, **change}
+            torch.save({name: value for name, value in changed.items() if value is not None}, path)
             with self.assertRaises(WorkerError):
                 read_checkpoint(path)
-        torch.save({**whole, "random": {}}, path)
+        torch.save({**document, "random": {}}, path)
         with self.assertRaises(WorkerError) as caught:
             quiet_session("ppo", SharedArgs(), self.folder, resume=path)
         self.assertIn("--warm-start", caught.exception.remedy)
@@ -109,10 +109,10 @@ class CheckpointTest(SessionCase):
         """In every family: equal random numbers and environments."""
         for env_id in ("CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "Pendulum-v1"):
             with self.subTest(env_id):
-                whole, _ = self.train(env_id, checkpoint_every=100, keep_checkpoints=9)
+                full, _ = self.train(env_id, checkpoint_every=100, keep_checkpoints=9)
                 middle = self.folder / "checkpoints" / "step-200.pt"
                 resumed, sink = self.train(env_id, resume=middle)
-                self.assertEqual(resumed, whole[-len(resumed) :])
+                self.assertEqual(resumed, full[-len(resumed) :])
                 self.assertEqual(len(resumed), 100)
                 self.assertNotIn("warning", [level for level, _ in sink.messages])
 
@@ -135,15 +135,15 @@ class CheckpointTest(SessionCase):
         """Another number of environments, or no steps left, is rejected with a remedy."""
         self.train(checkpoint_every=100, keep_checkpoints=9)
         path = self.folder / "checkpoints" / "step-200.pt"
-        for given, word in (
+        for flags, text in (
             ({"num_envs": 3}, "num_envs"),
             ({"env_id": "Acrobot-v1"}, "env_id"),
             ({"total_timesteps": 150}, "--total-timesteps"),
         ):
-            changed: dict[str, Any] = {"num_envs": 2, "total_timesteps": 400, **given}
+            changed: dict[str, Any] = {"num_envs": 2, "total_timesteps": 400, **flags}
             with self.assertRaises(WorkerError) as caught:
                 quiet_session("ppo", SharedArgs(**changed), self.folder, resume=path)
-            self.assertIn(word, str(caught.exception))
+            self.assertIn(text, str(caught.exception))
 
     def test_the_best_return_survives_a_resume(self) -> None:
         """A single good episode after it is not the best."""
@@ -194,7 +194,7 @@ class EndsTest(SessionCase):
         self.assertTrue((self.folder / "checkpoints" / "last.pt").is_file())
 
     def test_max_episodes_ends_the_training(self) -> None:
-        """Whichever limit comes first."""
+        """Before total_timesteps is reached."""
         _, sink = self.train(total=100_000, max_episodes=5)
 
         self.assertIn(len(sink.finished), (5, 6))  # two environments may end at once

@@ -17,9 +17,9 @@ class Td3Test(OffPolicyChecks, unittest.TestCase):
 
     def test_both_critics_are_logged(self) -> None:
         """Under the tags of CleanRL's script."""
-        _, sink = self.train("OffPolicyCut-v0", 120, learning_starts=50, batch_size=16)
+        _, sink = self.train("OffPolicyTruncated-v0", 120, learning_starts=50, batch_size=16)
         logged = {name for name in sink.curves if name.startswith("losses/")}
-        critics = {f"losses/qf{which}_{what}" for which in "12" for what in ("values", "loss")}
+        critics = {f"losses/qf{number}_{name}" for number in "12" for name in ("values", "loss")}
         self.assertEqual(logged, critics | {"losses/qf_loss", "losses/actor_loss"})
 
 

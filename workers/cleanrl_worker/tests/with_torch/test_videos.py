@@ -26,36 +26,36 @@ class Corridor(gym.Env):
     observation_space = gym.spaces.Box(0, 9, (1,))
     action_space = gym.spaces.Discrete(2)
 
-    def __init__(self, broken_from: int = 10**9) -> None:
+    def __init__(self, fails_after: int = 10**9) -> None:
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
         self.render_mode = "rgb_array"
-        self._broken_from = broken_from
-        self._drawn = 0
-        self._at = 0
+        self._fails_after = fails_after
+        self._rendered = 0
+        self._position = 0
 
     def reset(self, **_: Any) -> tuple[Any, dict[str, Any]]:
-        self._at = 0
+        self._position = 0
         return np.zeros(1, np.float32), {}
 
     def step(self, _: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self._at += 1
-        return np.full(1, self._at, np.float32), 1.0, self._at == 5, False, {}
+        self._position += 1
+        return np.full(1, self._position, np.float32), 1.0, self._position == 5, False, {}
 
     def render(self) -> Any:
-        self._drawn += 1
-        if self._drawn > self._broken_from:
-            raise RuntimeError("the display is gone")
-        picture = np.zeros((33, 45, 3), np.uint8)
-        picture[:, : 8 * self._at] = 255
-        return picture
+        self._rendered += 1
+        if self._rendered > self._fails_after:
+            raise RuntimeError("no display")
+        frame = np.zeros((33, 45, 3), np.uint8)
+        frame[:, : 8 * self._position] = 255
+        return frame
 
 
 def play(env: Any, episodes: int) -> None:
     for _ in range(episodes):
         env.reset()
-        is_over = False
-        while not is_over:
-            is_over = env.step(0)[2]
+        terminated = False
+        while not terminated:
+            terminated = env.step(0)[2]
 
 
 class VideosTest(unittest.TestCase):
@@ -66,7 +66,7 @@ class VideosTest(unittest.TestCase):
         self.logged: list[tuple[Path, dict[str, Any]]] = []
         self.failures: list[str] = []
 
-    def filmed(self, env: Any, every: int | None = None, max_frames: int = 1000) -> RecordEpisodes:
+    def record(self, env: Any, every: int | None = None, max_frames: int = 1000) -> RecordEpisodes:
         return RecordEpisodes(
             env,
             self.folder,
@@ -87,7 +87,7 @@ class VideosTest(unittest.TestCase):
         """Frames are in order, and the metadata file has length, return and frame rate."""
         import av  # noqa: PLC0415 - an extra
 
-        env = self.filmed(Corridor())
+        env = self.record(Corridor())
         play(env, 3)
         env.close()
         path, meta = self.logged[0]
@@ -97,10 +97,10 @@ class VideosTest(unittest.TestCase):
         )
         with av.open(str(path)) as video:
             stream = video.streams.video[0]
-            pictures = [frame.to_ndarray(format="rgb24") for frame in video.decode(stream)]
+            frames = [frame.to_ndarray(format="rgb24") for frame in video.decode(stream)]
             self.assertEqual(float(stream.average_rate or 0), 10.0)
-        lit = [int((picture[10, :, 0] > 128).sum()) for picture in pictures]
-        self.assertEqual(lit, [0, 8, 16, 24, 32, 40])
+        white_columns = [int((frame[10, :, 0] > 128).sum()) for frame in frames]
+        self.assertEqual(white_columns, [0, 8, 16, 24, 32, 40])
         self.assertEqual(meta, json.loads(path.with_suffix(".meta.json").read_text()))
         self.assertEqual((meta["episode"], meta["length"], meta["return"]), (0, 5, 5.0))
         self.assertTrue(meta["ended"])
@@ -109,7 +109,7 @@ class VideosTest(unittest.TestCase):
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_video_has_at_most_max_frames(self) -> None:
         """The return is still that of the complete episode."""
-        env = self.filmed(Corridor(), max_frames=3)
+        env = self.record(Corridor(), max_frames=3)
         play(env, 1)
         self.assertEqual([meta["frames"] for _, meta in self.logged], [3])
         self.assertEqual(self.logged[0][1]["return"], 5.0)
@@ -117,7 +117,7 @@ class VideosTest(unittest.TestCase):
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_an_unfinished_episode_is_saved(self) -> None:
         """Its video is playable, and marked as unfinished."""
-        env = self.filmed(Corridor())
+        env = self.record(Corridor())
         env.reset()
         env.step(0)
         env.close()
@@ -126,16 +126,16 @@ class VideosTest(unittest.TestCase):
     @unittest.skipUnless(HAS_AV, "PyAV is not installed (the extra video)")
     def test_a_render_failure_ends_the_recording_only(self) -> None:
         """One message, no incomplete file, and the training continues."""
-        env = self.filmed(Corridor(broken_from=8), every=1)
+        env = self.record(Corridor(fails_after=8), every=1)
         play(env, 4)
         self.assertEqual(len(self.logged), 1)
         self.assertEqual(len(self.failures), 1)
-        self.assertIn("the display is gone", self.failures[0])
+        self.assertIn("no display", self.failures[0])
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
     def test_a_frame_that_is_not_an_image_is_an_error(self) -> None:
         """For an environment without a render mode, the reason says so."""
-        env = self.filmed(gym.make("CartPole-v1"))
+        env = self.record(gym.make("CartPole-v1"))
         play(env, 2)
         self.assertEqual(len(self.failures), 1)
         env.close()
@@ -143,7 +143,7 @@ class VideosTest(unittest.TestCase):
     def test_the_made_environment_is_still_found(self) -> None:
         """Recording and resuming see through the wrapper."""
         made = gym.make("CartPole-v1", render_mode="rgb_array")
-        env = self.filmed(made)
+        env = self.record(made)
         self.assertIs(find_made_env(env), made)
         env.close()
 

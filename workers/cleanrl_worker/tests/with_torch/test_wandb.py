@@ -32,7 +32,7 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 
 
 class StoppableSink(RecordingSink):
-    """A sink with a stop request after its creation."""
+    """A sink that can request a stop."""
 
     def stop(self) -> None:
         self._stop_at_step = 0
@@ -44,14 +44,14 @@ class WandbTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
         self.sink = StoppableSink(self.directory)
-        kept = {name: value for name, value in os.environ.items() if "WANDB" not in name}
+        variables = {name: value for name, value in os.environ.items() if "WANDB" not in name}
         proxies = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
-        self.environment = {name: kept[name] for name in kept if name not in proxies}
+        self.environment = {n: variables[n] for n in variables if n not in proxies}
 
-    def start(self, plan: SessionOptions | None = None, **variables: str) -> WandbRun | None:
+    def start(self, options: SessionOptions | None = None, **variables: str) -> WandbRun | None:
         with mock.patch.dict(os.environ, {**self.environment, **variables}, clear=True):
             args = SharedArgs(track=True, wandb_project_name="tests")
-            settings = tracking_settings(plan or SessionOptions(), args, "ppo", "a-run")
+            settings = tracking_settings(options or SessionOptions(), args, "ppo", "a-run")
             return start_wandb(self.sink, settings)
 
     def reasons(self) -> str:
@@ -110,7 +110,7 @@ class WandbTest(unittest.TestCase):
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_a_rejected_key_makes_it_offline(self) -> None:
         """The server's error is the reason."""
-        with Refusing() as server:
+        with RejectingServer() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
             assert run is not None
             run.scalars({"charts/SPS": 1.0}, 1)
@@ -122,10 +122,10 @@ class WandbTest(unittest.TestCase):
     @unittest.skipUnless(HAS_WANDB, "wandb is not installed (the extra wandb)")
     def test_a_stopped_training_does_not_wait_for_a_silent_server(self) -> None:
         """A server that accepts and never answers costs a few seconds at most."""
-        with Silent() as server:
+        with SilentServer() as server:
             run = self.start(WANDB_API_KEY=KEY, WANDB_BASE_URL=server.address)
             assert run is not None
-            server.wait_until_called()
+            server.wait_for_request()
             self.sink.stop()
             run.finish()
         self.assertIn("did not finish within 5 s", self.reasons())
@@ -176,10 +176,10 @@ class Server(threading.Thread):
             self._calls.append(call)
             threading.Thread(target=self._serve, args=(call,), daemon=True).start()
 
-    def wait_until_called(self) -> None:
-        """By more than the first probe."""
+    def wait_for_request(self) -> None:
+        """Wait for a request after the first probe."""
         if not self._called.wait(60):
-            raise AssertionError("nobody called")
+            raise AssertionError("no request arrived")
 
     def answer(self, call: socket.socket) -> None:
         raise NotImplementedError
@@ -193,16 +193,16 @@ class Server(threading.Thread):
             return
 
 
-class Silent(Server):
+class SilentServer(Server):
     def answer(self, call: socket.socket) -> None:
         pass
 
 
-class Refusing(Server):
+class RejectingServer(Server):
     def answer(self, call: socket.socket) -> None:
         body = b'{"errors": [{"message": "invalid key"}]}'
-        head = f"HTTP/1.1 401 Unauthorized\r\nContent-Length: {len(body)}\r\n"
-        call.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
+        header = f"HTTP/1.1 401 Unauthorized\r\nContent-Length: {len(body)}\r\n"
+        call.sendall(header.encode() + b"Content-Type: application/json\r\n\r\n" + body)
 
 
 def rows(file: Path) -> Iterator[dict[str, float]]:
@@ -218,18 +218,18 @@ def rows(file: Path) -> Iterator[dict[str, float]]:
 
 
 def records(content: bytes) -> Iterator[bytes]:
-    """Of a LevelDB log: fragments with checksum, size and kind, in blocks of 32 KiB."""
-    at, whole = 7, b""
-    while at + 7 <= len(content):
-        size, kind = struct.unpack_from("<HB", content, at + 4)
-        if at % 32768 > 32768 - 7:
-            at += 32768 - at % 32768
+    """Yield the records of a LevelDB log: fragments with a header, in blocks of 32 KiB."""
+    offset, record = 7, b""
+    while offset + 7 <= len(content):
+        size, kind = struct.unpack_from("<HB", content, offset + 4)
+        if offset % 32768 > 32768 - 7:
+            offset += 32768 - offset % 32768
             continue
-        whole += content[at + 7 : at + 7 + size]
-        at += 7 + size
+        record += content[offset + 7 : offset + 7 + size]
+        offset += 7 + size
         if kind in (1, 4):  # a complete record, or its last fragment
-            yield whole
-            whole = b""
+            yield record
+            record = b""
 
 
 def free_port() -> int:

@@ -9,19 +9,19 @@ from typing import Any
 
 
 class WandbServer:
-    """Keeps the received rows. Use it in a `with` statement."""
+    """Stores the received rows. Use it in a `with` statement."""
 
     def __init__(self) -> None:
         self.history: list[dict[str, Any]] = []
         self.config: dict[str, Any] = {}
-        kept = self
+        wandb_server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                data = json.dumps(kept.answer(self.path, body)).encode()
+                data = json.dumps(wandb_server.answer(self.path, body)).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
@@ -63,7 +63,7 @@ class WandbServer:
             return {"data": {"upsertBucket": {"bucket": bucket, "inserted": True}}}
         if name == "CreateRunFiles":
             files = [
-                {"name": each, "uploadUrl": f"{self.address}/upload"} for each in variables["files"]
+                {"name": name, "uploadUrl": f"{self.address}/upload"} for name in variables["files"]
             ]
             created = {"runID": "b", "uploadHeaders": [], "files": files}
             return {"data": {"createRunFiles": created}}

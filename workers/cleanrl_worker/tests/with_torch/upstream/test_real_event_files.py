@@ -38,10 +38,10 @@ class RealEventFilesTest(unittest.TestCase):
         self.assertFalse(files.broken)
         self.assertEqual(first[0], EventText("hyperparameters", table))
         self.assertEqual(
-            [(each.tag, each.value) for each in first[1:] if isinstance(each, EventPoint)],
+            [(event.tag, event.value) for event in first[1:] if isinstance(event, EventPoint)],
             [("charts/episodic_return", 15.0)],
         )
-        points = {each.tag: each for each in later if isinstance(each, EventPoint)}
+        points = {event.tag: event for event in later if isinstance(event, EventPoint)}
         self.assertEqual(
             points["losses/value_loss"],
             EventPoint("losses/value_loss", 2**40, 1700000000.5, 0.25),
