@@ -1,4 +1,4 @@
-"""A home, workers with requirements, and a pip that knows nothing but tiny local packages."""
+"""A home, workers with requirements, and a pip that uses only small local packages."""
 
 import os
 import time
@@ -17,8 +17,8 @@ from tests.trainer.workers.worker_files import write_worker
 TIMEOUT_S = 60.0
 
 
-class Workshop:
-    """Where a test writes workers and requirements, and the store that serves them."""
+class Sandbox:
+    """Folders for workers and requirements, and the bundle store that uses them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,18 +26,18 @@ class Workshop:
         self.workers = folder / "workers"
         self.requirements = folder / "requirements"
         self.wheels = folder / "wheels"
-        for made in (self.workers, self.requirements, self.wheels):
-            made.mkdir(exist_ok=True)
+        for path in (self.workers, self.requirements, self.wheels):
+            path.mkdir(exist_ok=True)
         self.store = self.another_store()
         self.progress: list[InstallProgress] = []
 
     def another_store(self) -> BundleStore:
-        """As another process, or the next daemon, has it."""
+        """Create a second store, as in another process or the next daemon."""
         catalog = WorkerCatalog((self.workers,), search_path=[])
         return BundleStore(self.home, catalog, requirements=self.requirements)
 
     def add_worker(self, worker_id: str = "lake", *, requires: str = "") -> Path:
-        """A worker with a bundle of its own name; returns its package."""
+        """Add a worker with a bundle of the same name and return its package."""
         self.require(requires, worker_id)
         main = f"import json, sys\nprint('{worker_id} runs with', sys.argv[1:])\n"
         return write_worker(self.workers, worker_id, main=main, bundle=worker_id)
@@ -46,7 +46,7 @@ class Workshop:
         (self.requirements / f"{name}.txt").write_text(lines)
 
     def environments(self) -> list[str]:
-        """What lies in the folder of environments, leftovers included."""
+        """Return the names of all environment folders, including leftovers."""
         if not self.home.venvs.exists():
             return []
         return sorted(path.name for path in self.home.venvs.iterdir() if path.is_dir())
@@ -58,7 +58,7 @@ class Workshop:
 
 @pytest.fixture(autouse=True)
 def only_local_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """pip looks into the test's folder of wheels, and nowhere else."""
+    """pip uses only the test's folder of wheels."""
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -68,15 +68,15 @@ def only_local_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
-    made = Workshop(tmp_path)
-    write_wheel(made.wheels, "ice")
-    return made
+def sandbox(tmp_path: Path) -> Sandbox:
+    sandbox = Sandbox(tmp_path)
+    write_wheel(sandbox.wheels, "ice")
+    return sandbox
 
 
 def eventually(condition: Callable[[], object]) -> None:
-    """Waits until a condition holds, and fails when it does not within a generous limit."""
+    """Wait until a condition is true; fail after a timeout."""
     deadline = time.monotonic() + TIMEOUT_S
     while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true"
+        assert time.monotonic() < deadline, "timed out waiting for the condition"
         time.sleep(0.01)

@@ -1,10 +1,10 @@
-"""Installs the bundle of the worker `lake`; a test starts this as a process to kill."""
+"""Install the bundle of the worker `lake`; a test kills this process."""
 
 import sys
 from pathlib import Path
 
-from tests.trainer.bundles.conftest import Workshop
+from tests.trainer.bundles.conftest import Sandbox
 
 if __name__ == "__main__":
-    prepared = Workshop(Path(sys.argv[1])).store.prepare("lake", None)
+    prepared = Sandbox(Path(sys.argv[1])).store.prepare("lake", None)
     sys.stdout.write(prepared.use.hash)

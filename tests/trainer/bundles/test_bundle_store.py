@@ -1,4 +1,4 @@
-"""What is installed stays right: environments that change, break or go, and copies of code."""
+"""Environments that are outdated, broken or removed, and copies of worker code."""
 
 import os
 import subprocess
@@ -11,197 +11,199 @@ from mosaic.contract.errors import UserError
 from mosaic.contract.run_config import BundleConfig
 from mosaic.trainer.bundles.bundle_store import PreparedWorker
 from mosaic.trainer.bundles.requirement_lines import normalize_lines
-from tests.trainer.bundles.conftest import Workshop
+from tests.trainer.bundles.conftest import Sandbox
 from tests.trainer.workers.worker_files import write_worker
 
 pytestmark = pytest.mark.process
 
-LONG_AGO = (0, 0)
+OLD_TIMES = (0, 0)
 
 
 def folder_of(prepared: PreparedWorker) -> Path:
     return prepared.python.parents[1]
 
 
-def states(workshop: Workshop, uses: dict[str, int] | None = None) -> dict[str, str]:
-    return {info.hash: info.state for info in workshop.store.list(uses or {})}
+def states(sandbox: Sandbox, uses: dict[str, int] | None = None) -> dict[str, str]:
+    return {info.hash: info.state for info in sandbox.store.list(uses or {})}
 
 
-def test_new_requirements_make_a_new_environment(workshop: Workshop) -> None:
-    """The old one stays, is shown as outdated, and comments alone change nothing."""
-    workshop.add_worker()
-    old = workshop.store.prepare("lake", None)
-    workshop.require("# nothing but words\n\n")
-    assert workshop.store.lookup("lake", None) == old
-    workshop.require("--prefer-binary\n")
-    assert workshop.store.lookup("lake", None) is None
-    assert states(workshop)[old.use.hash] == "outdated"
-    new = workshop.store.prepare("lake", None)
-    assert states(workshop) == {old.use.hash: "outdated", new.use.hash: "ready"}
+def test_changed_requirements_need_a_new_environment(sandbox: Sandbox) -> None:
+    """The old one is kept and listed as outdated; changed comments have no effect."""
+    sandbox.add_worker()
+    old = sandbox.store.prepare("lake", None)
+    sandbox.require("# only a comment\n\n")
+    assert sandbox.store.lookup("lake", None) == old
+    sandbox.require("--prefer-binary\n")
+    assert sandbox.store.lookup("lake", None) is None
+    assert states(sandbox)[old.use.hash] == "outdated"
+    new = sandbox.store.prepare("lake", None)
+    assert states(sandbox) == {old.use.hash: "outdated", new.use.hash: "ready"}
     assert folder_of(old).exists()
 
 
-def test_constraints_count_by_their_content(workshop: Workshop) -> None:
-    """A changed file of constraints is a change of the requirements."""
-    constraints = workshop.requirements / "limits"
+def test_constraints_are_part_of_the_requirements(sandbox: Sandbox) -> None:
+    """Changing the content of a constraints file changes the requirements."""
+    constraints = sandbox.requirements / "limits"
     constraints.write_text("ice<2\n")
-    workshop.add_worker(requires="-c limits\n")
-    old = workshop.store.prepare("lake", None)
+    sandbox.add_worker(requires="-c limits\n")
+    old = sandbox.store.prepare("lake", None)
     constraints.write_text("ice<3\n")
-    assert workshop.store.lookup("lake", None) is None
+    assert sandbox.store.lookup("lake", None) is None
     constraints.write_text("ice<2  # as before\n")
-    assert workshop.store.lookup("lake", None) == old
+    assert sandbox.store.lookup("lake", None) == old
 
 
 @pytest.mark.parametrize(
     "python",
-    ["gone", "dead", "another"],
+    ["missing", "failing", "other_version"],
 )
-def test_a_broken_environment_is_noticed_and_repaired(workshop: Workshop, python: str) -> None:
-    """A Python that is gone, dead or of another version: reported in the list, and made again."""
-    workshop.add_worker()
-    prepared = workshop.store.prepare("lake", None)
+def test_a_broken_environment_is_detected_and_repaired(sandbox: Sandbox, python: str) -> None:
+    """A missing, failing or different interpreter is listed as broken and repaired."""
+    sandbox.add_worker()
+    prepared = sandbox.store.prepare("lake", None)
     prepared.python.unlink()
-    if python == "gone":
-        prepared.python.symlink_to(workshop.folder / "removed-python")
+    if python == "missing":
+        prepared.python.symlink_to(sandbox.folder / "removed-python")
     else:
-        prepared.python.write_text(f"#!/bin/sh\n{'exit 1' if python == 'dead' else 'echo 3.1'}\n")
+        prepared.python.write_text(
+            f"#!/bin/sh\n{'exit 1' if python == 'failing' else 'echo 3.1'}\n"
+        )
         prepared.python.chmod(0o755)
-    (info,) = workshop.store.list({})
+    (info,) = sandbox.store.list({})
     assert (info.state, bool(info.problem), bool(info.remedy)) == ("broken", True, True)
-    assert workshop.store.lookup("lake", None) is None
-    assert workshop.store.prepare("lake", None) == prepared
-    assert states(workshop) == {prepared.use.hash: "ready"}
+    assert sandbox.store.lookup("lake", None) is None
+    assert sandbox.store.prepare("lake", None) == prepared
+    assert states(sandbox) == {prepared.use.hash: "ready"}
 
 
-def test_an_environment_in_use_is_kept(workshop: Workshop) -> None:
-    """Only what no run needs is removed; the rest is named with the reason."""
-    workshop.add_worker()
-    old = folder_of(workshop.store.prepare("lake", None)).name
-    workshop.require("--prefer-binary\n")
-    new = folder_of(workshop.store.prepare("lake", None)).name
-    outcome = workshop.store.remove("lake", "", {old: 2})
-    assert outcome.removed == (new,)
-    assert outcome.freed_bytes > 0
-    assert outcome.not_removed == (f"{old}: 2 runs need it",)
-    assert workshop.environments() == [old]
-    assert workshop.store.remove("lake", old.rpartition("-")[2], {old: 1}).removed == ()
-    assert workshop.store.remove("lake", old.rpartition("-")[2], {}).removed == (old,)
+def test_an_environment_in_use_is_kept(sandbox: Sandbox) -> None:
+    """Only unused environments are removed; the others are listed with the reason."""
+    sandbox.add_worker()
+    old = folder_of(sandbox.store.prepare("lake", None)).name
+    sandbox.require("--prefer-binary\n")
+    new = folder_of(sandbox.store.prepare("lake", None)).name
+    result = sandbox.store.remove("lake", "", {old: 2})
+    assert result.removed == (new,)
+    assert result.freed_bytes > 0
+    assert result.not_removed == (f"{old}: 2 runs need it",)
+    assert sandbox.environments() == [old]
+    assert sandbox.store.remove("lake", old.rpartition("-")[2], {old: 1}).removed == ()
+    assert sandbox.store.remove("lake", old.rpartition("-")[2], {}).removed == (old,)
     with pytest.raises(UserError, match="No environment"):
-        workshop.store.remove("lake", "", {})
+        sandbox.store.remove("lake", "", {})
 
 
-def test_what_a_cut_off_installation_left_is_cleaned(workshop: Workshop) -> None:
-    """Half an environment is shown as broken, and is gone after cleaning; others stay."""
-    workshop.add_worker()
-    prepared = workshop.store.prepare("lake", None)
-    venvs = workshop.home.venvs
-    half = venvs / "lake-0123456789ab"
-    half.mkdir()
+def test_files_of_an_interrupted_installation_are_removed(sandbox: Sandbox) -> None:
+    """An incomplete environment is listed as broken and removed; other folders are kept."""
+    sandbox.add_worker()
+    prepared = sandbox.store.prepare("lake", None)
+    venvs = sandbox.home.venvs
+    incomplete = venvs / "lake-0123456789ab"
+    incomplete.mkdir()
     (venvs / ".making-lake-0123456789ab-feed").mkdir()
     (venvs / ".removing-lake-aaaaaaaaaaaa-feed").mkdir()
-    (venvs / "somebody's own").mkdir()
-    assert states(workshop)["0123456789ab"] == "broken"
-    workshop.store.clean({}, ())
-    assert workshop.environments() == [folder_of(prepared).name, "somebody's own"]
+    (venvs / "user folder").mkdir()
+    assert states(sandbox)["0123456789ab"] == "broken"
+    sandbox.store.clean({}, ())
+    assert sandbox.environments() == [folder_of(prepared).name, "user folder"]
 
 
-def test_a_cut_off_repair_is_undone(workshop: Workshop) -> None:
-    """What was set aside for a repair comes back when the repair was killed."""
-    workshop.add_worker()
-    prepared = workshop.store.prepare("lake", None)
+def test_an_interrupted_repair_is_undone(sandbox: Sandbox) -> None:
+    """The previous environment is restored if the repair was killed."""
+    sandbox.add_worker()
+    prepared = sandbox.store.prepare("lake", None)
     folder = folder_of(prepared)
     folder.rename(folder.with_name(f".replaced-{folder.name}-feed"))
     folder.mkdir()
-    workshop.store.clean({}, ())
-    assert workshop.store.lookup("lake", None) == prepared
+    sandbox.store.clean({}, ())
+    assert sandbox.store.lookup("lake", None) == prepared
 
 
 def test_unused_outdated_environments_are_removed(
-    workshop: Workshop,
+    sandbox: Sandbox,
 ) -> None:
-    """An old environment stays while a run needs it, or while it was used lately."""
-    workshop.add_worker()
-    old = folder_of(workshop.store.prepare("lake", None))
-    workshop.require("--prefer-binary\n")
-    new = folder_of(workshop.store.prepare("lake", None))
-    workshop.store.clean({}, ())
+    """An old environment is kept while a run needs it or if it was used recently."""
+    sandbox.add_worker()
+    old = folder_of(sandbox.store.prepare("lake", None))
+    sandbox.require("--prefer-binary\n")
+    new = folder_of(sandbox.store.prepare("lake", None))
+    sandbox.store.clean({}, ())
     assert old.exists()
-    os.utime(old, LONG_AGO)
-    os.utime(new, LONG_AGO)
-    workshop.store.clean({old.name: 1}, ())
+    os.utime(old, OLD_TIMES)
+    os.utime(new, OLD_TIMES)
+    sandbox.store.clean({old.name: 1}, ())
     assert old.exists()
-    workshop.store.clean({}, ())
-    assert workshop.environments() == [new.name]
+    sandbox.store.clean({}, ())
+    assert sandbox.environments() == [new.name]
 
 
-def test_a_worker_without_a_bundle_uses_our_python(workshop: Workshop) -> None:
-    """Nothing is installed for it, and what is recorded says so."""
-    write_worker(workshop.workers, "plain")
-    prepared = workshop.store.lookup("plain", None)
+def test_a_worker_without_a_bundle_uses_our_python(sandbox: Sandbox) -> None:
+    """Nothing is installed, and the recorded bundle use is empty."""
+    write_worker(sandbox.workers, "plain")
+    prepared = sandbox.store.lookup("plain", None)
     assert prepared is not None
     assert prepared.python == Path(sys.executable)
     assert (prepared.use.name, prepared.use.hash, prepared.use.path) == ("", "", "")
-    assert workshop.store.is_ready("plain")
-    assert workshop.environments() == []
+    assert sandbox.store.is_ready("plain")
+    assert sandbox.environments() == []
 
 
-def test_a_moved_home_still_works(workshop: Workshop) -> None:
-    """Nothing recorded has the home's place in it."""
-    workshop.add_worker()
-    use = workshop.store.prepare("lake", None).use
-    workshop.home.path.rename(workshop.folder / "elsewhere")
-    (workshop.folder / "home").symlink_to(workshop.folder / "elsewhere")
-    prepared = workshop.another_store().lookup("lake", None)
+def test_a_moved_home_still_works(sandbox: Sandbox) -> None:
+    """Recorded paths are relative to the home."""
+    sandbox.add_worker()
+    use = sandbox.store.prepare("lake", None).use
+    sandbox.home.path.rename(sandbox.folder / "moved")
+    (sandbox.folder / "home").symlink_to(sandbox.folder / "moved")
+    prepared = sandbox.another_store().lookup("lake", None)
     assert prepared is not None
     assert prepared.use == use
     subprocess.run([prepared.python, "-c", ""], check=True)
 
 
-@pytest.mark.parametrize("name", ["nothing", "../lake", "", ".hidden", "a/b", "x" * 5000])
-def test_unknown_and_hostile_names_are_rejected(workshop: Workshop, name: str) -> None:
-    """No name leads out of the folders of requirements and environments."""
-    workshop.add_worker()
-    for attempt in (
-        lambda: workshop.store.install(name),
-        lambda: workshop.store.remove(name, "", {}),
+@pytest.mark.parametrize("name", ["unknown", "../lake", "", ".hidden", "a/b", "x" * 5000])
+def test_unknown_and_hostile_names_are_rejected(sandbox: Sandbox, name: str) -> None:
+    """No name refers to a path outside of the requirements and environment folders."""
+    sandbox.add_worker()
+    for call in (
+        lambda: sandbox.store.install(name),
+        lambda: sandbox.store.remove(name, "", {}),
     ):
         with pytest.raises(UserError) as failure:
-            attempt()
+            call()
         assert failure.value.code in ("T320", "T338")
 
 
-def test_a_run_may_choose_another_bundle(workshop: Workshop) -> None:
-    """A bundle that exists can be chosen; one that does not is answered with those there are."""
-    workshop.add_worker()
-    workshop.require("--prefer-binary\n", "river")
-    prepared = workshop.store.prepare("lake", BundleConfig(name="river"))
+def test_a_run_may_choose_another_bundle(sandbox: Sandbox) -> None:
+    """An existing bundle can be selected; the error for an unknown one lists them."""
+    sandbox.add_worker()
+    sandbox.require("--prefer-binary\n", "river")
+    prepared = sandbox.store.prepare("lake", BundleConfig(name="river"))
     assert prepared.use.name == "river"
     with pytest.raises(UserError, match="Bundles here: lake"):
-        workshop.store.prepare("lake", BundleConfig(name="ocean"))
+        sandbox.store.prepare("lake", BundleConfig(name="ocean"))
 
 
-def test_a_worker_that_uses_the_client_can_import_it(workshop: Workshop) -> None:
-    """Its own code comes first, then MOSAIC's, then a run's; no other worker has MOSAIC's."""
-    package = workshop.add_worker()
-    plain = workshop.store.prepare("lake", None)
+def test_a_worker_that_uses_the_client_can_import_it(sandbox: Sandbox) -> None:
+    """PYTHONPATH has the worker's code, MOSAIC's if it uses the client, then the run's."""
+    package = sandbox.add_worker()
+    plain = sandbox.store.prepare("lake", None)
     assert plain.environment(["/own"])["PYTHONPATH"] == f"{plain.code}:/own"
     manifest = package.parents[1] / "worker.toml"
     manifest.write_text(f"{manifest.read_text()}\nuses_client = true\n")
-    prepared = workshop.another_store().prepare("lake", None)
-    code, mosaics, own = prepared.environment(["/own"])["PYTHONPATH"].split(os.pathsep)
+    prepared = sandbox.another_store().prepare("lake", None)
+    code, mosaic, own = prepared.environment(["/own"])["PYTHONPATH"].split(os.pathsep)
     assert (code, own) == (str(prepared.code), "/own")
-    assert (Path(mosaics) / "mosaic" / "client" / "__init__.py").is_file()
+    assert (Path(mosaic) / "mosaic" / "client" / "__init__.py").is_file()
 
 
-def test_scripts_may_have_a_bundle_of_their_own(workshop: Workshop) -> None:
-    """A run of a script gets it, any other run the worker's; a run that names one gets that."""
-    package = workshop.add_worker()
+def test_scripts_may_have_their_own_bundle(sandbox: Sandbox) -> None:
+    """It is used for runs of a script unless the run selects another bundle."""
+    package = sandbox.add_worker()
     manifest = package.parents[1] / "worker.toml"
     manifest.write_text(f'{manifest.read_text()}\nscript_bundle = "lake_scripts"\n')
     (manifest.parent / "lake_scripts.txt").write_text("--prefer-binary\n")
     (manifest.parent / "lake_scripts.winter.txt").write_text("--prefer-binary\n")
-    store = workshop.another_store()
+    store = sandbox.another_store()
     assert {info.name: info.available_extras for info in store.list({})} == {
         "lake": (),
         "lake_scripts": ("winter",),
@@ -218,10 +220,10 @@ def test_scripts_may_have_a_bundle_of_their_own(workshop: Workshop) -> None:
         store.lookup("lake", winter)
 
 
-def test_dependencies_that_a_package_declares(workshop: Workshop) -> None:
-    """Without requirements the worker's pyproject.toml counts, conditions and extras included."""
-    package = workshop.add_worker()
-    (workshop.requirements / "lake.txt").unlink()
+def test_dependencies_of_pyproject_toml(sandbox: Sandbox) -> None:
+    """They are used if there is no requirements file, including markers and extras."""
+    package = sandbox.add_worker()
+    (sandbox.requirements / "lake.txt").unlink()
     (package.parents[1] / "pyproject.toml").write_text(
         """
 [project]
@@ -230,35 +232,35 @@ dependencies = ["mosaic-worker>=0.1", "ice>=1; python_version < '3'"]
 winter = ["ice; python_version < '3'"]
 """
     )
-    prepared = workshop.store.prepare("lake", BundleConfig(name="lake", extras=("winter",)))
+    prepared = sandbox.store.prepare("lake", BundleConfig(name="lake", extras=("winter",)))
     assert prepared.use.packages == {}
     (package.parents[1] / "pyproject.toml").write_text("[project]\ndependencies = ['!']\n")
     with pytest.raises(UserError, match="not a requirement"):
-        workshop.store.lookup("lake", None)
+        sandbox.store.lookup("lake", None)
 
 
-def test_requirement_files_that_include_each_other(workshop: Workshop) -> None:
-    """A circle is an error of the file, not an endless loop."""
-    workshop.add_worker(requires="-r lake.txt\n")
+def test_requirement_files_that_include_each_other(sandbox: Sandbox) -> None:
+    """A circular include is an error, not an endless loop."""
+    sandbox.add_worker(requires="-r lake.txt\n")
     with pytest.raises(UserError, match="includes itself"):
-        workshop.store.lookup("lake", None)
+        sandbox.store.lookup("lake", None)
 
 
-def test_noise_in_requirements() -> None:
-    """Comments, continued lines, blanks and the SDK itself are not part of what is asked for."""
+def test_requirements_are_normalized() -> None:
+    """Comments, continuation lines, blank lines and the SDK itself are removed."""
     text = "# head\nice==1 \\\n  --hash=sha256:00\n\n  snow  # cold\nmosaic_worker==1\nurl#x\n"
     assert normalize_lines(text) == ["ice==1 --hash=sha256:00", "snow", "url#x"]
 
 
-def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(workshop: Workshop) -> None:
-    """A run keeps the code it began with; editing reinstalls nothing."""
-    package = workshop.add_worker()
+def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(sandbox: Sandbox) -> None:
+    """A run keeps the code it was started with; editing does not reinstall packages."""
+    package = sandbox.add_worker()
     (package / "tests").mkdir()
     (package / "tests" / "test_it.py").write_text("")
     (package / "map.txt").write_text("SFFG")
-    first = workshop.store.prepare("lake", None)
+    first = sandbox.store.prepare("lake", None)
     (package / "__main__.py").write_text("print('edited')")
-    second = workshop.store.lookup("lake", None)
+    second = sandbox.store.lookup("lake", None)
     assert second is not None
     assert second.python == first.python
     assert second.use.code_hash != first.use.code_hash
@@ -273,26 +275,26 @@ def test_an_edited_worker_gets_a_new_copy_and_keeps_its_packages(workshop: Works
     )
 
 
-def test_a_damaged_copy_is_made_again(workshop: Workshop) -> None:
-    """A copy that was changed, or a power cut emptied, is not used."""
-    workshop.add_worker()
-    prepared = workshop.store.prepare("lake", None)
+def test_a_damaged_copy_is_replaced(sandbox: Sandbox) -> None:
+    """A copy with changed or truncated files is not used."""
+    sandbox.add_worker()
+    prepared = sandbox.store.prepare("lake", None)
     (prepared.code / "lake" / "__main__.py").write_text("")
-    assert workshop.store.lookup("lake", None) == prepared
+    assert sandbox.store.lookup("lake", None) == prepared
     assert (prepared.code / "lake" / "__main__.py").read_text()
 
 
-def test_unused_copies_are_removed(workshop: Workshop) -> None:
-    """Old copies go; those of runs, of the workers as they are now, and fresh ones stay."""
-    package = workshop.add_worker()
+def test_unused_copies_are_removed(sandbox: Sandbox) -> None:
+    """Copies of runs, of current workers and recent ones are kept."""
+    package = sandbox.add_worker()
     copies = []
     for content in ("one", "two", "three", "four"):
         (package / "__init__.py").write_text(f"# {content}")
-        copies.append(workshop.store.prepare("lake", None).code)
+        copies.append(sandbox.store.prepare("lake", None).code)
     unused, used, fresh, current = copies
-    unfinished = workshop.home.worker_code / ".copying-lake-0-1"
+    unfinished = sandbox.home.worker_code / ".copying-lake-0-1"
     unfinished.mkdir()
     for path in (unused, used, current, unfinished):
-        os.utime(path, LONG_AGO)
-    workshop.store.clean({}, {used.name})
-    assert set(workshop.home.worker_code.iterdir()) == {used, fresh, current}
+        os.utime(path, OLD_TIMES)
+    sandbox.store.clean({}, {used.name})
+    assert set(sandbox.home.worker_code.iterdir()) == {used, fresh, current}

@@ -1,4 +1,4 @@
-"""Extras that a run needs come without anybody naming them."""
+"""Extras that a run needs are added automatically."""
 
 from typing import Any
 
@@ -28,34 +28,34 @@ def extras(available: tuple[str, ...] = AVAILABLE, **fields: Any) -> tuple[str, 
         ("MiniGrid-Empty-5x5-v0", "minigrid"),
     ],
 )
-def test_the_familys_extra_comes_with_the_environment(env_id: str, extra: str) -> None:
-    """The extra of an Atari game includes its emulator."""
+def test_the_extra_of_the_environment_family_is_added(env_id: str, extra: str) -> None:
+    """MuJoCo, Atari and MiniGrid environments need an extra."""
     assert extras(env_id=env_id) == (extra,)
 
 
 def test_no_unneeded_extra_is_added() -> None:
-    """CartPole runs in the bundle as it is."""
+    """CartPole and unknown environments need no extra."""
     assert extras() == ()
     assert extras(env_id="my_module:Own-v0") == ()
 
 
-def test_requested_extras_stay() -> None:
-    """Those for tracking, videos and the hub are added."""
+def test_requested_extras_are_kept() -> None:
+    """Extras for tracking, videos and the hub are added to them."""
     artifacts = {"wandb": {"enabled": True}, "video": {"enabled": True}}
-    found = extras(
+    names = extras(
         artifacts=artifacts, params={"upload_model": True}, bundle={"extras": ["minigrid"]}
     )
 
-    assert found == ("hub", "minigrid", "video", "wandb")
+    assert names == ("hub", "minigrid", "video", "wandb")
 
 
-def test_parameters_that_switch_them_on_count_too() -> None:
-    """As CleanRL's own scripts call them."""
+def test_parameters_of_cleanrl_scripts_add_extras() -> None:
+    """`track` and `capture_video` are the names that CleanRL uses."""
     assert extras(params={"track": True}) == ("wandb",)
     assert extras(params={"capture_video": True}) == ("video",)
     assert extras(params={"track": False, "capture_video": False}) == ()
 
 
-def test_a_bundle_without_the_extra_is_left_alone() -> None:
-    """The session bundle has Atari in it already."""
+def test_an_extra_that_the_bundle_does_not_have_is_not_added() -> None:
+    """The session bundle already includes Atari."""
     assert extras(("mujoco",), env_id="ALE/Pong-v5") == ()

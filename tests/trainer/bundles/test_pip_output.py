@@ -1,4 +1,4 @@
-"""What pip prints becomes progress and, when it fails, a sentence with a remedy."""
+"""The output of pip is converted into progress and error messages."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from mosaic.trainer.bundles.pip import PipProgress, pip_environment
 
 
 @pytest.mark.parametrize(
-    ("output", "sentence", "code"),
+    ("output", "message", "code"),
     [
         ("ERROR: Could not install packages: [Errno 28] No space left on device", "full", "T324"),
         (
@@ -26,16 +26,16 @@ from mosaic.trainer.bundles.pip import PipProgress, pip_environment
         ("", "nothing", "T322"),
     ],
 )
-def test_failures_are_explained(output: str, sentence: str, code: str) -> None:
-    """Each common failure has its own words, and pip's own are there too."""
+def test_failures_are_explained(output: str, message: str, code: str) -> None:
+    """Each common failure has its own message and code."""
     error = installation_failed("lake", output.splitlines(), Path("lake.log"))
-    assert sentence in error.message
+    assert message in error.message
     assert error.code == code
     assert "lake.log" in error.remedy
 
 
-def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
-    """Packages are counted while they are collected, bytes while one comes in, then folders."""
+def test_progress_of_downloads_and_installations(tmp_path: Path) -> None:
+    """Counts collected packages, downloaded bytes, then installed packages."""
     reports: list[InstallProgress] = []
     progress = PipProgress(2, reports.append)
     for line in (
@@ -50,7 +50,7 @@ def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
     (tmp_path / "numpy-2.dist-info").mkdir()
     progress.poll(tmp_path)
     progress.poll(tmp_path)
-    assert [(each.phase, each.done, each.total, each.message) for each in reports] == [
+    assert [(report.phase, report.done, report.total, report.message) for report in reports] == [
         ("downloading", 0, 2, "Collecting torch==2.9"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (200.0 MB)"),
         ("downloading", 0, 2, "Downloading torch-2.9-cp311-linux.whl (50 of 200 MB)"),
@@ -63,7 +63,7 @@ def test_progress_counts_what_is_fetched_and_installed(tmp_path: Path) -> None:
 def test_pip_gets_its_settings_and_no_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Mirrors and proxies pass through; keys, other Pythons and other targets do not."""
+    """Mirrors and proxies are passed; secrets, PYTHONPATH and targets are not."""
     for name in ("PIP_INDEX_URL", "PIP_TARGET", "HTTPS_PROXY", "OPENAI_API_KEY", "PYTHONPATH"):
         monkeypatch.setenv(name, "value")
     environment = pip_environment(tmp_path)

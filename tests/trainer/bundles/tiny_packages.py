@@ -1,4 +1,4 @@
-"""Packages for pip that need no network: wheels, and one that builds for a given time."""
+"""Local packages for pip: wheels, and a package whose build can be delayed."""
 
 import zipfile
 from pathlib import Path
@@ -31,7 +31,7 @@ def _files(name: str, version: str) -> dict[str, str]:
 
 
 def write_wheel(folder: Path, name: str, version: str = "1.0") -> None:
-    """A wheel with one module of that name."""
+    """Write a wheel with one module of that name."""
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
         for path, text in _files(name, version).items():
@@ -39,7 +39,7 @@ def write_wheel(folder: Path, name: str, version: str = "1.0") -> None:
 
 
 class SlowPackage:
-    """A source package `slow` whose build waits until `let_go`."""
+    """A source package `slow` whose build waits until `finish_build`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "slow"
@@ -57,11 +57,11 @@ class SlowPackage:
 
     @property
     def builders(self) -> list[int]:
-        """The processes that build it, or have."""
+        """The pids of all build processes so far."""
         try:
             return [int(pid) for pid in self._started.read_text().split()]
         except FileNotFoundError:
             return []
 
-    def let_go(self) -> None:
+    def finish_build(self) -> None:
         self._go.touch()

@@ -63,7 +63,7 @@ def item_of(report: PreflightReport, check: str) -> PreflightItem:
     return only(item for item in report.items if item.check == check)
 
 
-class Bench:
+class PreflightSandbox:
     """Everything that preflight looks at."""
 
     def __init__(self, root: Path) -> None:
@@ -113,10 +113,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path)
-    with bench.registry:
-        yield bench
+def sandbox(tmp_path: Path) -> Iterator[PreflightSandbox]:
+    sandbox = PreflightSandbox(tmp_path)
+    with sandbox.registry:
+        yield sandbox
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ class Clock:
         return self.now
 
 
-class NothingInstalled:
-    """Stands for a home without bundles."""
+class EmptyBundleStore:
+    """A bundle store without installed bundles."""
 
     def is_ready(self, worker_id: str, script: str | None = None) -> bool:
         return script is None and worker_id == "without_bundle"
@@ -52,13 +52,13 @@ def catalog(tmp_path: Path, clock: Clock) -> WorkerCatalog:
 
 
 def test_the_echo_worker_describes_itself() -> None:
-    """What the documented example prints is understood."""
+    """The descriptor of the documented example is valid."""
     descriptor = WorkerCatalog(search_path=[]).describe("echo_worker")
     assert descriptor.algorithm("echo") is not None
 
 
 def test_an_installed_worker_describes_itself_without_other_packages(tmp_path: Path) -> None:
-    """A distribution's worker has its own code and the SDK, and nothing that lies beside it."""
+    """The worker of a distribution can import its own code and the SDK only."""
     site = tmp_path / "site"
     install_distribution(site, "helper", {"helper.py": ""})
     main = DESCRIBES_ITSELF.format(worker_id="lake_worker")
@@ -88,10 +88,10 @@ def test_descriptions_are_cached_by_content(tmp_path: Path, catalog: WorkerCatal
     assert marker.read_text() == "xx"
 
 
-def test_a_failure_is_kept_for_a_while(
+def test_a_failure_is_cached_temporarily(
     tmp_path: Path, catalog: WorkerCatalog, clock: Clock
 ) -> None:
-    """A listing every second does not start a broken worker every second."""
+    """Frequent listings do not start a broken worker each time."""
     marker = tmp_path / "marker"
     write_worker(tmp_path, "bad", main=f"open({str(marker)!r}, 'a').write('x')\n1 / 0")
     for now in (0.0, 1.0, 100.0):
@@ -101,10 +101,10 @@ def test_a_failure_is_kept_for_a_while(
     assert marker.read_text() == "xx"
 
 
-def test_it_gets_no_secrets_and_no_files(
+def test_a_worker_gets_no_secrets_and_no_files(
     tmp_path: Path, catalog: WorkerCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Keys of the user are not in its environment, and its working directory is empty."""
+    """User secrets are not in its environment, and its working directory is empty."""
     monkeypatch.setenv("WANDB_API_KEY", "hidden")
     check = "import os\nassert 'WANDB_API_KEY' not in os.environ and os.listdir() == []\n"
     write_worker(
@@ -118,15 +118,15 @@ def test_it_gets_no_secrets_and_no_files(
     [
         ("import gymnasium", "No module named 'gymnasium'", "inside `work`"),
         ("print('hello')", "descriptor", ""),
-        ('print(\'{"worker": "somebody_else"}\')', "somebody_else", "same id"),
+        ('print(\'{"worker": "other_worker"}\')', "other_worker", "same id"),
         ("while True: print('x' * 10000)", "more than the maximum", "only the descriptor"),
         ("import sys; sys.exit(3)", "exit code 3", "by hand"),
     ],
 )
-def test_a_worker_that_answers_wrongly(
+def test_an_invalid_description(
     tmp_path: Path, catalog: WorkerCatalog, main: str, problem: str, remedy: str
 ) -> None:
-    """Each way of failing has a sentence and something to do."""
+    """Each failure has a message and a remedy."""
     write_worker(tmp_path, "bad_worker", main=main)
     with pytest.raises(UserError) as failure:
         catalog.describe("bad_worker")
@@ -136,10 +136,10 @@ def test_a_worker_that_answers_wrongly(
     assert failure.value.code == "T133"
 
 
-def test_a_worker_that_never_answers_is_ended_with_its_children(
+def test_a_worker_that_hangs_is_killed_with_its_children(
     tmp_path: Path, catalog: WorkerCatalog
 ) -> None:
-    """After the limit nothing of it is left."""
+    """After the timeout no process of it is left."""
     pids = tmp_path / "pids"
     hang = (
         "import os, subprocess, sys, time\n"
@@ -154,13 +154,13 @@ def test_a_worker_that_never_answers_is_ended_with_its_children(
     started = {int(pid) for pid in pids.read_text().split()}
     deadline = time.monotonic() + 30
     while started & {process.pid for process in live_processes()}:
-        assert time.monotonic() < deadline, "its processes live on"
+        assert time.monotonic() < deadline, "its processes are still alive"
 
 
-def test_a_child_that_holds_the_pipe_open_delays_nothing(
+def test_a_child_that_keeps_the_pipe_open_causes_no_delay(
     tmp_path: Path, catalog: WorkerCatalog
 ) -> None:
-    """The answer counts when the worker itself has ended."""
+    """The description is used as soon as the worker itself has exited."""
     leaves_child = (
         "import subprocess, sys\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -170,10 +170,10 @@ def test_a_child_that_holds_the_pipe_open_delays_nothing(
     assert catalog.describe("lake_worker").worker == "lake_worker"
 
 
-def test_the_list_has_good_and_broken_workers(
+def test_valid_and_broken_workers_are_listed(
     tmp_path: Path, catalog: WorkerCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Clients see every worker: ready, not installed, or with what is wrong with it."""
+    """Every worker is listed: ready, not installed, or with its problem."""
     monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     write_worker(tmp_path, "without_bundle")
@@ -182,7 +182,7 @@ def test_the_list_has_good_and_broken_workers(
     write_worker(tmp_path, "too_new", python=">=3.99")
     write_worker(tmp_path, "bad_toml")
     (tmp_path / "bad_toml" / "worker.toml").write_text("id = ")
-    infos = {info.worker_id: info for info in worker_infos(catalog, NothingInstalled())}
+    infos = {info.worker_id: info for info in worker_infos(catalog, EmptyBundleStore())}
     assert list(infos) == sorted(infos)
     assert len(infos) == 5
     good = infos["without_bundle"]
@@ -195,13 +195,13 @@ def test_the_list_has_good_and_broken_workers(
         assert infos[name].problem
         assert infos[name].remedy
     assert ">=3.99" in infos["too_new"].problem
-    assert worker_info("bad_toml", catalog, NothingInstalled()) == infos["bad_toml"]
+    assert worker_info("bad_toml", catalog, EmptyBundleStore()) == infos["bad_toml"]
 
 
-def test_another_python_is_found_and_dead_ones_are_passed_over(
+def test_another_interpreter_is_found_and_broken_ones_are_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that our Python cannot run gets one that was seen to run."""
+    """A worker that needs another Python version gets a working interpreter."""
     programs = tmp_path / "bin"
     programs.mkdir()
     answer = {

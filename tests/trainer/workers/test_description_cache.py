@@ -1,4 +1,4 @@
-"""Descriptions survive the daemon: a worker is asked once per content of its code."""
+"""Descriptions are cached on disk by the content of the worker's code."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def calls(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, calls: Path) -> Path:
-    """A folder with a worker that counts how often it is asked."""
+    """A folder with a worker that counts how often it is described."""
     workers = tmp_path / "workers"
     main = COUNTING.format(calls=str(calls)) + DESCRIBES_ITSELF.format(worker_id="lake_worker")
     write_worker(workers, "lake_worker", main=main)
@@ -29,13 +29,13 @@ def folder(tmp_path: Path, calls: Path) -> Path:
 
 
 def describe(folder: Path, cache: Path) -> str:
-    """What a daemon that has just started says of the worker."""
+    """Describe the worker with a new catalog, as after a daemon start."""
     catalog = WorkerCatalog((folder,), search_path=[], cache=DescriptionCache(cache))
     return catalog.describe("lake_worker").worker
 
 
-def test_a_second_daemon_does_not_ask_again(tmp_path: Path, folder: Path, calls: Path) -> None:
-    """Until the code of the worker changes."""
+def test_a_second_daemon_uses_the_cache(tmp_path: Path, folder: Path, calls: Path) -> None:
+    """The worker is described again only if its code changes."""
     cache = tmp_path / "cache"
     assert describe(folder, cache) == describe(folder, cache) == "lake_worker"
     assert calls.read_text().count("called") == 1
@@ -46,10 +46,10 @@ def test_a_second_daemon_does_not_ask_again(tmp_path: Path, folder: Path, calls:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"worker": "another_worker"}', b"\xff"])
-def test_a_damaged_file_is_not_believed(
+def test_a_damaged_file_is_ignored(
     tmp_path: Path, folder: Path, calls: Path, content: bytes
 ) -> None:
-    """The worker is asked again, and the file is replaced."""
+    """The worker is described again, and the file is replaced."""
     cache = tmp_path / "cache"
     describe(folder, cache)
     (stored,) = cache.iterdir()
@@ -59,14 +59,14 @@ def test_a_damaged_file_is_not_believed(
 
 
 def test_a_folder_that_cannot_be_written_is_not_an_error(tmp_path: Path, folder: Path) -> None:
-    """Descriptions are then not stored."""
+    """Descriptions are not cached in that case."""
     cache = tmp_path / "file"
-    cache.write_text("in the way")
+    cache.write_text("not a folder")
     assert describe(folder, cache) == "lake_worker"
 
 
 def test_old_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every edit of a worker adds a file."""
+    """The number of files is limited, because every edit of a worker adds one."""
     monkeypatch.setattr(worker_description, "MAX_FILES", 3)
     cache = DescriptionCache(tmp_path)
     for number in range(5):

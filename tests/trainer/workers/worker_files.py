@@ -1,11 +1,11 @@
-"""Workers made of a few files: in folders, and installed as distributions."""
+"""Write minimal workers, in folders and as installed distributions."""
 
 import json
 from pathlib import Path
 
 MANIFEST = """
 id = "{worker_id}"
-label = "A worker of a test"
+label = "Test worker"
 module = "{module}"
 python = "{python}"
 {bundle}
@@ -34,7 +34,7 @@ def write_worker(
     bundle: str | None = None,
     python: str = ">=3.8",
 ) -> Path:
-    """A worker's folder below `folder`, with its sources in `src/`; returns its package."""
+    """Write a worker below `folder`, with its sources in `src/`, and return its package."""
     package = folder / worker_id / "src" / worker_id
     package.mkdir(parents=True, exist_ok=True)
     manifest = manifest_text(worker_id, bundle=bundle, python=python)
@@ -48,7 +48,7 @@ def write_worker(
 def install_distribution(
     site: Path, name: str, files: dict[str, str], metadata: str = "", direct_url: str = ""
 ) -> None:
-    """Puts a distribution in place as pip does: its files, their list, its metadata."""
+    """Write the files of an installed distribution: content, RECORD and metadata."""
     info = f"{name}-1.5.dist-info"
     content = {
         **files,
@@ -64,6 +64,6 @@ def install_distribution(
 
 
 def install_editable(site: Path, name: str, project: Path) -> None:
-    """As an editable installation: only a path file and where the project is."""
+    """Write an editable installation: a path file and the project URL."""
     url = json.dumps({"url": project.as_uri(), "dir_info": {"editable": True}})
     install_distribution(site, name, {f"_{name}.pth": f"{project}/src\n"}, direct_url=url)
