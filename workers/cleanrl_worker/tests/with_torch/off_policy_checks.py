@@ -83,7 +83,7 @@ class Pointing(gym.Env[Any, Any]):
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "Truncated": {"entry_point": Steady, "max_episode_steps": 5},
     "Terminated": {"entry_point": Steady, "kwargs": {"ends_after": 5}},
-    "Boundless": {"entry_point": Unbounded},
+    "Unbounded": {"entry_point": Unbounded},
     "Pointing": {"entry_point": Pointing, "max_episode_steps": 10},
 }
 for name, arguments in ENVIRONMENTS.items():
