@@ -1,4 +1,4 @@
-"""`settings.toml` is changed without losing what a person wrote into it."""
+"""Changes to `settings.toml` preserve comments and other settings."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from mosaic.contract.errors import UserError
 from mosaic.trainer.daemon_settings import SettingsFile
 
-WRITTEN = """# Mine, please keep.
+WRITTEN = """# A comment of the user.
 max_runs = 8  # the laptop is small
 "port" = 50060
 worker_folders = [
@@ -21,8 +21,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "settings.toml"
 
 
-def test_comments_order_and_other_settings_stay(path: Path) -> None:
-    """Only the values that were asked for change, in their places; new ones come last."""
+def test_comments_order_and_other_settings_are_preserved(path: Path) -> None:
+    """Only the given values change in place; new ones are appended."""
     path.write_text(WRITTEN)
     file = SettingsFile(path)
     file.change({"max_runs": 4, "port": None, "retention_max_gb": 20.5})
@@ -34,8 +34,8 @@ def test_comments_order_and_other_settings_stay(path: Path) -> None:
     assert file.pending() == ("max_runs", "port")
 
 
-def test_a_file_that_is_not_there_is_made(path: Path) -> None:
-    """The first change makes the file; taking it back leaves nothing in it."""
+def test_a_missing_file_is_created(path: Path) -> None:
+    """The first change creates the file; removing the value leaves it empty."""
     file = SettingsFile(path)
     file.change({"cpus": 3})
     assert path.read_text() == "cpus = 3\n"
@@ -44,8 +44,8 @@ def test_a_file_that_is_not_there_is_made(path: Path) -> None:
     assert file.pending() == ()
 
 
-def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
-    """A spelling that is not understood is rejected, and nothing is written."""
+def test_a_file_that_cannot_be_changed_safely_is_not_changed(path: Path) -> None:
+    """An unsupported TOML syntax is rejected, and nothing is written."""
     text = 'host = """\nport = 1\n"""\nport = 2\n'
     path.write_text(text)
     with pytest.raises(UserError) as error:
@@ -54,35 +54,35 @@ def test_what_cannot_be_changed_safely_is_left_alone(path: Path) -> None:
     assert path.read_text() == text
 
 
-def test_line_ends_and_links_stay(path: Path, tmp_path: Path) -> None:
-    """A file from another system, kept elsewhere, is changed where it is and as it is."""
-    kept = tmp_path / "dotfiles.toml"
-    kept.write_bytes(b"port = 1\r\n# mine\r\ncpus = 2\r\n")
-    path.symlink_to(kept)
+def test_line_endings_and_links_are_preserved(path: Path, tmp_path: Path) -> None:
+    """A symlinked file with CRLF line endings is changed in place."""
+    target = tmp_path / "dotfiles.toml"
+    target.write_bytes(b"port = 1\r\n# comment\r\ncpus = 2\r\n")
+    path.symlink_to(target)
     SettingsFile(path).change({"port": 3})
     assert path.is_symlink()
-    assert kept.read_bytes() == b"port = 3\r\n# mine\r\ncpus = 2\r\n"
+    assert target.read_bytes() == b"port = 3\r\n# comment\r\ncpus = 2\r\n"
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "line",
     ['port = "80"', "cpus = 2.0", f"memory_mb = {10**30}", "prot = 1", "retention_max_gb = nan"],
 )
-def test_a_file_that_was_edited_wrongly(path: Path, wrong: str) -> None:
-    """What no daemon would start with is reported as such, and not made worse."""
+def test_an_invalid_file(path: Path, line: str) -> None:
+    """Every call reports the error, and the file is not changed."""
     file = SettingsFile(path)
-    path.write_text(f"{wrong}\n")
-    for ask in (file.stored, file.pending, lambda: file.change({"max_runs": 3})):
-        with pytest.raises(UserError) as message:
-            ask()
-        assert message.value.code in ("T301", "T466")
-    assert path.read_text() == f"{wrong}\n"
+    path.write_text(f"{line}\n")
+    for call in (file.stored, file.pending, lambda: file.change({"max_runs": 3})):
+        with pytest.raises(UserError) as error:
+            call()
+        assert error.value.code in ("T301", "T466")
+    assert path.read_text() == f"{line}\n"
 
 
-def test_a_wrong_value_can_be_replaced(path: Path) -> None:
-    """Setting it again, or taking it back, repairs the file."""
+def test_an_invalid_value_can_be_replaced(path: Path) -> None:
+    """Setting or removing the value repairs the file."""
     file = SettingsFile(path)
-    for value, left in ((81, "port = 81\n"), (None, "")):
+    for value, expected in ((81, "port = 81\n"), (None, "")):
         path.write_text('port = "80"\n')
         file.change({"port": value})
-        assert path.read_text() == left
+        assert path.read_text() == expected

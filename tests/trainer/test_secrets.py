@@ -1,4 +1,4 @@
-"""Secrets reach who needs them, and no text."""
+"""Secrets are passed to the workers that need them and redacted in all text."""
 
 import json
 import logging
@@ -43,24 +43,22 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def secrets_with(home: Home, checkout: Path) -> OpenSecrets:
-    """The secrets of a home, with what a test puts into the daemon's environment."""
+    """Open the secrets of a home with the given environment variables."""
     return lambda **environ: Secrets(home, checkout, environ=environ)
 
 
-def put_secrets(home: Home, text: str) -> None:
+def write_secrets(home: Home, text: str) -> None:
     home.secrets.write_text(text)
     home.secrets.chmod(0o600)
 
 
-def test_each_place_is_read_and_the_most_deliberate_wins(
-    home: Home, checkout: Path, secrets_with: OpenSecrets
-) -> None:
-    """secrets.env before the environment before the home's .env before the checkout's."""
+def test_precedence_of_sources(home: Home, checkout: Path, secrets_with: OpenSecrets) -> None:
+    """secrets.env, then the environment, then the home's .env, then the checkout's .env."""
     (checkout / ".env").write_text(
         "A_API_KEY=checkout\nB_API_KEY=checkout\nC_API_KEY=checkout\nD_API_KEY=d"
     )
     (home.path / ".env").write_text("A_API_KEY=home\nB_API_KEY=home\nC_API_KEY=home\n")
-    put_secrets(home, "A_API_KEY=own\n")
+    write_secrets(home, "A_API_KEY=own\n")
     secrets = secrets_with(B_API_KEY="environment", D_API_KEY="")
     names = ["A_API_KEY", "B_API_KEY", "C_API_KEY", "D_API_KEY"]
     assert secrets.for_worker(config(), names) == {
@@ -71,9 +69,9 @@ def test_each_place_is_read_and_the_most_deliberate_wins(
     }
 
 
-def test_a_worker_gets_only_what_it_asks_for(home: Home, secrets_with: OpenSecrets) -> None:
-    """No key of one service reaches the worker of another."""
-    put_secrets(home, f"OPENAI_API_KEY={KEY}\nWANDB_API_KEY=other-key\n")
+def test_a_worker_gets_only_the_requested_secrets(home: Home, secrets_with: OpenSecrets) -> None:
+    """Other secrets are not passed."""
+    write_secrets(home, f"OPENAI_API_KEY={KEY}\nWANDB_API_KEY=other-key\n")
     assert secrets_with().for_worker(config(), ["OPENAI_API_KEY", "ABSENT_KEY"]) == {
         "OPENAI_API_KEY": KEY
     }
@@ -89,10 +87,10 @@ def test_a_worker_gets_only_what_it_asks_for(home: Home, secrets_with: OpenSecre
         ({"enabled": True, "mode": "disabled"}, False),
     ],
 )
-def test_wandb_variables_go_to_runs_that_track(
+def test_wandb_variables_are_passed_to_runs_that_track(
     home: Home, secrets_with: OpenSecrets, wandb: dict[str, Any], passed: bool
 ) -> None:
-    """The key, its companions and WANDB_VPN_* as they are, only when tracking is on."""
+    """All WANDB_* variables are passed unchanged, only if tracking is enabled."""
     wandb_variables = {
         "WANDB_API_KEY": KEY,
         "WANDB_ENTITY": "team",
@@ -103,11 +101,9 @@ def test_wandb_variables_go_to_runs_that_track(
     assert secrets_with().for_worker(config(**wandb), []) == (wandb_variables if passed else {})
 
 
-def test_a_worker_without_secrets_has_none_in_its_environment(
-    home: Home, secrets_with: OpenSecrets
-) -> None:
-    """What looks secret, holds a password or is kept as a secret goes; all else stays."""
-    put_secrets(home, "PLAIN_NAME=but kept as a secret\n")
+def test_secrets_are_removed_from_an_environment(home: Home, secrets_with: OpenSecrets) -> None:
+    """Names and values that look secret, and stored secrets, are removed."""
+    write_secrets(home, "PLAIN_NAME=stored as a secret\n")
     environ = {
         "PATH": "/bin",
         "HOME": "/home/me",
@@ -130,8 +126,8 @@ def test_a_worker_without_secrets_has_none_in_its_environment(
 def test_a_file_readable_by_others_is_rejected(
     home: Home, secrets_with: OpenSecrets, mode: int
 ) -> None:
-    """It is not used, a problem with the remedy is shown, and it holds no value."""
-    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+    """It is not used; the problem has a remedy and does not contain the value."""
+    write_secrets(home, f"WANDB_API_KEY={KEY}\n")
     home.secrets.chmod(mode)
     secrets = secrets_with()
     assert not secrets.has("WANDB_API_KEY")
@@ -144,8 +140,8 @@ def test_a_file_readable_by_others_is_rejected(
 
 
 def test_the_file_is_used_as_soon_as_it_is_private(home: Home, secrets_with: OpenSecrets) -> None:
-    """The remedy works without a restart."""
-    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+    """No restart is needed after changing the mode."""
+    write_secrets(home, f"WANDB_API_KEY={KEY}\n")
     home.secrets.chmod(0o644)
     secrets = secrets_with()
     assert not secrets.has("WANDB_API_KEY")
@@ -162,33 +158,33 @@ def test_the_file_is_used_as_soon_as_it_is_private(home: Home, secrets_with: Ope
         (b"A_KEY=fine\n'no value\nB_KEY=fine\n", "T345"),
     ],
 )
-def test_a_file_without_values_is_a_problem(
+def test_an_invalid_file_is_a_problem(
     home: Home, secrets_with: OpenSecrets, content: bytes, code: str
 ) -> None:
-    """A broken .env never stops the daemon; the problem names the file and the remedy."""
+    """An invalid .env raises no error; the problem names the file."""
     (home.path / ".env").write_bytes(content)
     (problem,) = secrets_with().problems()
     assert problem.startswith(code)
     assert ".env" in problem
 
 
-def test_a_folder_in_place_of_a_file_is_a_problem(home: Home, secrets_with: OpenSecrets) -> None:
-    """Whatever stands there, the daemon starts."""
+def test_a_folder_instead_of_a_file_is_a_problem(home: Home, secrets_with: OpenSecrets) -> None:
+    """No error is raised, so that the daemon can start."""
     (home.path / ".env").mkdir()
     assert "T344" in secrets_with().problems()[0]
 
 
-def test_dollar_signs_are_taken_as_they_are(home: Home, secrets_with: OpenSecrets) -> None:
-    """A password with a dollar sign is not filled in from elsewhere."""
+def test_dollar_signs_are_not_expanded(home: Home, secrets_with: OpenSecrets) -> None:
+    """A value may contain dollar signs."""
     (home.path / ".env").write_text('X_TOKEN="a$HOME${PATH}b"\n')
     assert secrets_with(HOME="/h").for_worker(config(), ["X_TOKEN"]) == {
         "X_TOKEN": "a$HOME${PATH}b"
     }
 
 
-def test_a_secret_is_kept_for_its_owner_alone(home: Home, secrets_with: OpenSecrets) -> None:
-    """Setting makes the file with 0600; comments and other values stay."""
-    put_secrets(home, "# my keys\nexport A_KEY=one  # first\nB_KEY='two'")
+def test_the_file_is_readable_by_its_owner_only(home: Home, secrets_with: OpenSecrets) -> None:
+    """Setting a secret uses mode 0600 and preserves comments and other values."""
+    write_secrets(home, "# my keys\nexport A_KEY=one  # first\nB_KEY='two'")
     secrets = secrets_with()
     secrets.set("WANDB_API_KEY", KEY)
     secrets.set("B_KEY", "three")
@@ -205,8 +201,8 @@ def test_a_secret_is_kept_for_its_owner_alone(home: Home, secrets_with: OpenSecr
     assert secrets.names() == ("A_KEY", "WANDB_API_KEY")
 
 
-def test_the_first_secret_makes_the_file(tmp_path: Path) -> None:
-    """Also in a home that is not made yet, and whatever the umask is."""
+def test_the_first_secret_creates_the_file(tmp_path: Path) -> None:
+    """Also in a missing home, with mode 0600 for any umask."""
     home = Home(tmp_path / "new")
     old = os.umask(0)
     try:
@@ -218,23 +214,21 @@ def test_the_first_secret_makes_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "A=B", "A B", "A\nB_KEY", "1A", "ä"])
 def test_an_invalid_variable_name_is_rejected(secrets_with: OpenSecrets, name: str) -> None:
-    """Nothing can be smuggled into the file through a name."""
+    """A name cannot inject lines into the file."""
     with pytest.raises(UserError, match="T342"):
         secrets_with().set(name, "value")
 
 
 def test_an_invalid_variable_value_is_rejected(secrets_with: OpenSecrets) -> None:
-    """A worker with such an environment could not be started; the value is not repeated."""
+    """A NUL byte is not allowed; the error does not contain the value."""
     with pytest.raises(UserError, match="T343") as caught:
         secrets_with().set("A_KEY", f"{KEY}\0")
     assert KEY not in str(caught.value)
 
 
 @given(value=st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"])))
-def test_any_value_comes_back_as_it_was_set(
-    tmp_path_factory: pytest.TempPathFactory, value: str
-) -> None:
-    """Quotes, backslashes, line ends and other scripts included."""
+def test_any_value_is_stored_exactly(tmp_path_factory: pytest.TempPathFactory, value: str) -> None:
+    """Including quotes, backslashes, newlines and any script."""
     home = Home(tmp_path_factory.mktemp("home"))
     secrets = Secrets(home, None, environ={})
     secrets.set("FIRST_KEY", "first")
@@ -245,10 +239,10 @@ def test_any_value_comes_back_as_it_was_set(
 
 
 def test_a_changed_file_is_read_again(home: Home, secrets_with: OpenSecrets) -> None:
-    """Editing it by hand needs no restart."""
+    """No restart is needed after editing or deleting the file."""
     secrets = secrets_with()
     assert not secrets.has("A_KEY")
-    put_secrets(home, "A_KEY=one\n")
+    write_secrets(home, "A_KEY=one\n")
     assert secrets.has("A_KEY")
     home.secrets.unlink()
     assert not secrets.has("A_KEY")
@@ -263,18 +257,16 @@ def test_a_changed_file_is_read_again(home: Home, secrets_with: OpenSecrets) -> 
         f"two: {KEY}{KEY}",
     ],
 )
-def test_a_known_value_never_stays_in_a_text(
-    home: Home, secrets_with: OpenSecrets, text: str
-) -> None:
-    """What replaces it says which secret it was."""
-    put_secrets(home, f"WANDB_API_KEY={KEY}\n")
+def test_a_known_value_is_redacted(home: Home, secrets_with: OpenSecrets, text: str) -> None:
+    """The replacement names the secret."""
+    write_secrets(home, f"WANDB_API_KEY={KEY}\n")
     redacted = secrets_with().redact(text)
     assert KEY not in redacted
     assert "[secret WANDB_API_KEY]" in redacted
 
 
-def test_a_value_is_found_in_every_spelling(secrets_with: OpenSecrets) -> None:
-    """As JSON, repr and addresses write it, its lines, and the password inside an address."""
+def test_encoded_values_are_redacted(secrets_with: OpenSecrets) -> None:
+    """In JSON, repr and URL encoding, single lines of it, and the password of a URL."""
     proxy = "http://user:p%40ss-word@proxy:3128"
     lines = 'first "line" / part\nsecond line ü'
     secrets = secrets_with(A_SECRET=lines, HTTPS_PROXY=proxy, SHORT_KEY="abc")
@@ -287,26 +279,26 @@ def test_a_value_is_found_in_every_spelling(secrets_with: OpenSecrets) -> None:
     ):
         assert "line" not in secrets.redact(text), text
     assert "p%40ss" not in secrets.redact(f"connecting to {proxy}/path")
-    assert "p@ss" not in secrets.redact("password p@ss-word refused")
+    assert "p@ss" not in secrets.redact("password p@ss-word rejected")
     assert secrets.redact("the abc of it") == "the abc of it"
 
 
-def test_a_value_that_contains_another_is_replaced_as_a_whole(secrets_with: OpenSecrets) -> None:
-    """No tail of the longer one is left."""
+def test_a_value_that_contains_another_is_replaced_completely(secrets_with: OpenSecrets) -> None:
+    """No suffix of the longer value is left."""
     secrets = secrets_with(A_API_KEY="prefix", B_API_KEY="prefix-and-more")
     assert secrets.redact("x prefix-and-more prefix") == "x [secret B_API_KEY] [secret A_API_KEY]"
 
 
 def test_an_old_value_is_still_redacted(secrets_with: OpenSecrets) -> None:
-    """A worker that was started with it may print it after it was changed."""
+    """A worker that was started with the old value may still print it."""
     secrets = secrets_with()
     secrets.set("A_KEY", "old-value")
     secrets.set("A_KEY", "new-value")
     assert secrets.redact("old-value new-value") == "[secret A_KEY] [secret A_KEY]"
 
 
-def test_what_a_worker_was_given_is_redacted_whatever_its_name(secrets_with: OpenSecrets) -> None:
-    """A credential need not look like one."""
+def test_any_value_passed_to_a_worker_is_redacted(secrets_with: OpenSecrets) -> None:
+    """Even if its name does not look like a secret."""
     secrets = secrets_with(MY_LOGIN="hunter22")
     assert secrets.redact("hunter22") == "hunter22"
     secrets.for_worker(config(), ["MY_LOGIN"])
@@ -328,7 +320,7 @@ def logged(secrets: Secrets, write: Callable[[logging.Logger], None]) -> str:
 
 def fail(logger: logging.Logger) -> None:
     try:
-        int(f"no number {KEY}")
+        int(f"not a number {KEY}")
     except ValueError:
         logger.exception("T999 failed with %s", KEY, stack_info=True)
 
@@ -338,30 +330,30 @@ def fail(logger: logging.Logger) -> None:
     [
         lambda logger: logger.warning("key %s", KEY),
         lambda logger: logger.warning("key %(k)s", {"k": KEY}),
-        lambda logger: logger.warning(f"key {KEY}"),  # noqa: G004 - as careless code would
+        lambda logger: logger.warning(f"key {KEY}"),  # noqa: G004 - f-strings must be redacted, too
         lambda logger: logger.warning(ValueError(KEY)),
         lambda logger: logger.warning("too few: %s %s", KEY),  # noqa: PLE1206 - on purpose
         fail,
     ],
 )
-def test_a_log_never_has_a_secret(
+def test_a_log_contains_no_secret(
     secrets_with: OpenSecrets, write: Callable[[logging.Logger], None]
 ) -> None:
-    """Neither in arguments, messages that do not fit them, tracebacks nor stacks."""
+    """In arguments, invalid format strings, tracebacks and stacks."""
     text = logged(secrets_with(WANDB_API_KEY=KEY), write)
     assert KEY not in text
     assert "[secret WANDB_API_KEY]" in text
 
 
-def test_a_traceback_stays_readable(secrets_with: OpenSecrets) -> None:
-    """Only the value is taken out."""
+def test_a_redacted_traceback_is_readable(secrets_with: OpenSecrets) -> None:
+    """Only the value is replaced."""
     text = logged(secrets_with(WANDB_API_KEY=KEY), fail)
-    assert "'no number [secret WANDB_API_KEY]'" in text
+    assert "'not a number [secret WANDB_API_KEY]'" in text
     assert "in fail" in text
 
 
-def test_logging_while_files_change_never_hangs(home: Home, secrets_with: OpenSecrets) -> None:
-    """A broken file read on behalf of the log must not itself log."""
+def test_logging_with_an_invalid_file_does_not_hang(home: Home, secrets_with: OpenSecrets) -> None:
+    """Reading an invalid file for redaction must not log."""
     (home.path / ".env").write_text("'broken\n")
     secrets = secrets_with()
     handler = logging.StreamHandler(StringIO())
@@ -377,24 +369,22 @@ def test_logging_while_files_change_never_hangs(home: Home, secrets_with: OpenSe
         root.removeHandler(handler)
 
 
-def test_every_spelling_is_known_of_earlier_values_too(
-    home: Home, secrets_with: OpenSecrets
-) -> None:
-    """Byte masks cover what `redact` does, and change only with it."""
-    put_secrets(home, "A_API_KEY='quote\"d key'\n")
+def test_encodings_of_earlier_values_are_known(home: Home, secrets_with: OpenSecrets) -> None:
+    """`spellings` has the encodings that `redact` replaces, and is cached."""
+    write_secrets(home, "A_API_KEY='quote\"d key'\n")
     secrets = secrets_with()
     before = secrets.spellings()
     forms = {'quote"d key', 'quote\\"d key', "quote%22d%20key"}
     assert forms <= before.keys()
     assert set(before.values()) == {"A_API_KEY"}
-    (home.path / ".env").write_text("PLAIN=value-of-no-secret\n")
+    (home.path / ".env").write_text("PLAIN=not-a-secret\n")
     assert secrets.spellings() is before
     secrets.set("A_API_KEY", "another-key")
     assert forms | {"another-key"} <= secrets.spellings().keys()
 
 
 def test_a_value_that_is_not_utf8(secrets_with: OpenSecrets) -> None:
-    """A key in the environment may be any bytes; they are redacted as they are."""
+    """A value from the environment may contain any bytes."""
     key = os.fsdecode(b"key-\xff\xfe-key")
     secrets = secrets_with(A_API_KEY=key)
     assert secrets.redact(f"it is {key}") == "it is [secret A_API_KEY]"

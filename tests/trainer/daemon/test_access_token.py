@@ -1,4 +1,4 @@
-"""The token's file: private, and new at each start."""
+"""The token file is private, and the token is new at each start."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from mosaic.trainer.service.server import issue_token
 
 
 def test_each_token_is_new_and_private(tmp_path: Path) -> None:
-    """Only the owner can read the file, whatever the umask and the mode of the earlier file."""
+    """Only the owner can read the file, for any umask and mode of the previous file."""
     path = tmp_path / "token"
     path.write_text("x" * 50)
     path.chmod(0o644)
@@ -27,7 +27,7 @@ def test_each_token_is_new_and_private(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["token"]
 
 
-def test_a_link_in_its_place_is_replaced(tmp_path: Path) -> None:
+def test_a_symlink_is_replaced(tmp_path: Path) -> None:
     """The target of the link is not changed."""
     path, other = tmp_path / "token", tmp_path / "other"
     other.write_text("x" * 50)
@@ -39,8 +39,8 @@ def test_a_link_in_its_place_is_replaced(tmp_path: Path) -> None:
     assert other.read_text() == "x" * 50
 
 
-def test_a_folder_in_its_place(tmp_path: Path) -> None:
-    """The error names the file and the remedy."""
+def test_a_folder_instead_of_the_file(tmp_path: Path) -> None:
+    """The error names the file and has a remedy."""
     (tmp_path / "token").mkdir()
     with pytest.raises(UserError, match="token") as caught:
         issue_token(tmp_path / "token")

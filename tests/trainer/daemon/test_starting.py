@@ -1,4 +1,4 @@
-"""Starting and stopping the daemon's process: one per home, its address, its files, its end."""
+"""Starting and stopping the daemon: one per home, its address, files and shutdown."""
 
 import resource
 import socket
@@ -22,8 +22,8 @@ from tests.support.daemon import DaemonUnderTest, eventually
 pytestmark = pytest.mark.process
 
 
-def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
-    """The file says where it listens, relative to the home, and which process it is."""
+def test_the_endpoint_file(daemon: DaemonUnderTest) -> None:
+    """The file has the address, relative to the home, and the process identity."""
     endpoint = Endpoint.read(daemon.home.endpoint)
     assert endpoint is not None
     socket_path = daemon.home.path / endpoint.address.removeprefix("unix:")
@@ -34,7 +34,7 @@ def test_clients_find_it_by_the_endpoint_file(daemon: DaemonUnderTest) -> None:
 
 
 def test_a_second_daemon_on_one_home_is_rejected(daemon: DaemonUnderTest) -> None:
-    """It says which process and address have the home, and leaves the first one in peace."""
+    """The error names the process and address of the first daemon, which keeps running."""
     second = DaemonUnderTest(daemon.folder)
     error = second.start_error()
     assert str(daemon.pid) in error["message"]
@@ -45,8 +45,8 @@ def test_a_second_daemon_on_one_home_is_rejected(daemon: DaemonUnderTest) -> Non
     assert Endpoint.read(daemon.home.endpoint) is not None
 
 
-def test_a_killed_daemon_leaves_nothing_in_the_way(daemon: DaemonUnderTest) -> None:
-    """After kill -9 the next one takes lock and endpoint over, and removes the old socket."""
+def test_a_daemon_starts_after_a_killed_one(daemon: DaemonUnderTest) -> None:
+    """The next daemon takes the lock, replaces the endpoint and removes the old socket."""
     killed = daemon.pid
     daemon.kill()
     assert daemon.home.endpoint.exists()
@@ -57,15 +57,15 @@ def test_a_killed_daemon_leaves_nothing_in_the_way(daemon: DaemonUnderTest) -> N
     assert endpoint.pid == daemon.pid != killed
 
 
-def test_a_clean_end_removes_the_endpoint(daemon: DaemonUnderTest) -> None:
-    """SIGTERM ends it with 0, and no client is led to an address without a listener."""
+def test_a_clean_shutdown_removes_the_endpoint(daemon: DaemonUnderTest) -> None:
+    """SIGTERM exits with 0 and removes the endpoint file and the socket."""
     assert daemon.stop() == 0
     assert not daemon.home.endpoint.exists()
     assert not list(daemon.home.sockets())
 
 
 def test_shutdown_by_call(daemon: DaemonUnderTest) -> None:
-    """A client can stop it, and hears how many runs continue."""
+    """The response has the number of runs that keep running."""
     run_id = daemon.submit(steps=1_000_000, rate=100)
     daemon.until(run_id, RunState.RUNNING)
     assert daemon.stub.Shutdown(pb.ShutdownRequest()).runs_left_running == 1
@@ -73,8 +73,8 @@ def test_shutdown_by_call(daemon: DaemonUnderTest) -> None:
     assert not daemon.home.endpoint.exists()
 
 
-def test_runs_outlive_a_graceful_stop(daemon: DaemonUnderTest) -> None:
-    """The worker continues to write while there is no daemon, and the next one reattaches."""
+def test_runs_continue_after_a_graceful_stop(daemon: DaemonUnderTest) -> None:
+    """The worker keeps writing without a daemon, and the next daemon reattaches."""
     run_id = daemon.submit(steps=1_000_000, rate=1000)
     daemon.until(run_id, RunState.RUNNING)
     assert daemon.stop() == 0
@@ -87,8 +87,8 @@ def test_runs_outlive_a_graceful_stop(daemon: DaemonUnderTest) -> None:
     assert daemon.until(run_id).state == "cancelled"
 
 
-def test_only_the_owner_can_read_anything(daemon: DaemonUnderTest) -> None:
-    """Folders are 0700, token, endpoint, lock, registry and logs 0600, whatever the umask."""
+def test_only_the_owner_can_read_the_home(daemon: DaemonUnderTest) -> None:
+    """Folders have mode 0700; token, endpoint, lock, registry and logs have mode 0600."""
     home = daemon.home
     for folder in (home.path, home.trainer, home.logs, home.runs):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
@@ -99,7 +99,7 @@ def test_only_the_owner_can_read_anything(daemon: DaemonUnderTest) -> None:
 
 
 def test_the_token_is_new_at_each_start(daemon: DaemonUnderTest) -> None:
-    """A token that leaked is of no use after a restart."""
+    """An old token is rejected after a restart."""
     old = daemon.token
     daemon.restart()
     assert daemon.token != old
@@ -112,17 +112,17 @@ def test_the_token_is_new_at_each_start(daemon: DaemonUnderTest) -> None:
 
 
 @pytest.fixture
-def taken_port() -> Iterator[int]:
+def used_port() -> Iterator[int]:
     """A port on which another program listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
-def test_a_requested_port_in_use(tmp_path: Path, taken_port: int) -> None:
-    """Rejected with the port and a remedy; no other port is chosen."""
+def test_a_requested_port_in_use(tmp_path: Path, used_port: int) -> None:
+    """The error has the port and a remedy; no other port is used."""
     daemon = DaemonUnderTest(tmp_path)
-    error = daemon.start_error(port=str(taken_port))
-    assert str(taken_port) in error["message"]
+    error = daemon.start_error(port=str(used_port))
+    assert str(used_port) in error["message"]
     assert "--port" in error["remedy"]
     assert not daemon.home.endpoint.exists()
 
@@ -130,9 +130,9 @@ def test_a_requested_port_in_use(tmp_path: Path, taken_port: int) -> None:
 def test_the_default_port_in_use(tmp_path: Path) -> None:
     """A free port is used instead; clients find it in the endpoint file."""
     try:
-        occupier: socket.socket | None = socket.create_server(("127.0.0.1", DEFAULT_PORT))
+        listener: socket.socket | None = socket.create_server(("127.0.0.1", DEFAULT_PORT))
     except OSError:
-        occupier = None  # some other program of this machine has it, which serves as well
+        listener = None  # another program already uses it
     daemon = DaemonUnderTest(tmp_path)
     try:
         assert daemon.start("--host", "localhost", port=None).startswith("ready ")
@@ -140,13 +140,13 @@ def test_the_default_port_in_use(tmp_path: Path) -> None:
         assert daemon.stub.GetHealth(pb.GetHealthRequest()).address == daemon.address
     finally:
         daemon.clean_up()
-        if occupier is not None:
-            occupier.close()
+        if listener is not None:
+            listener.close()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
 def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
-    """Without TLS the token could be read on the way, so it does not even begin."""
+    """Without TLS the token could be intercepted, so the daemon does not start."""
     error = DaemonUnderTest(tmp_path).start_error("--host", host)
     assert "TLS" in error["message"]
     assert "--tls-certificate" in error["remedy"]
@@ -154,7 +154,7 @@ def test_other_machines_only_with_tls(tmp_path: Path, host: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "::1"])
 def test_every_spelling_of_loopback(tmp_path: Path, host: str) -> None:
-    """Names and addresses of this machine alone need no TLS."""
+    """Loopback names and addresses need no TLS."""
     if host == "::1" and not _has_ipv6():
         pytest.skip("this machine has no IPv6")
     daemon = DaemonUnderTest(tmp_path)
@@ -174,7 +174,7 @@ def _has_ipv6() -> bool:
 
 
 def test_invalid_settings_are_reported(tmp_path: Path) -> None:
-    """`daemon start` can show the reason: it comes through the descriptor, with its remedy."""
+    """The error is reported to the parent process, so that `daemon start` can show it."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.trainer.mkdir(parents=True)
     daemon.home.settings.write_text("max_runs = 0\n")
@@ -183,8 +183,8 @@ def test_invalid_settings_are_reported(tmp_path: Path) -> None:
     assert error["code"] == "T301"
 
 
-def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
-    """A file where the home should be is named, with the way out."""
+def test_a_home_that_cannot_be_created(tmp_path: Path) -> None:
+    """The error names the file that is not a folder and has a remedy."""
     daemon = DaemonUnderTest(tmp_path)
     daemon.home.path.write_text("not a folder")
     error = daemon.start_error()
@@ -192,8 +192,8 @@ def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
     assert "--home" in error["remedy"]
 
 
-def test_in_the_foreground_it_logs_to_stderr(tmp_path: Path) -> None:
-    """`daemon run`: the log on stderr, and SIGTERM ends it with 0."""
+def test_a_foreground_daemon_logs_to_stderr(tmp_path: Path) -> None:
+    """`daemon run` logs to stderr and exits with 0 on SIGTERM."""
     process = subprocess.Popen(
         [sys.executable, "-m", "mosaic.trainer.daemon", "--home", str(tmp_path), "--port", "0"],
         stderr=subprocess.PIPE,
@@ -209,8 +209,8 @@ def test_in_the_foreground_it_logs_to_stderr(tmp_path: Path) -> None:
     assert "T396" in rest
 
 
-def test_many_files_may_be_open(tmp_path: Path) -> None:
-    """A low soft limit, as shells have it, does not limit how many runs and views there are."""
+def test_the_open_file_limit_is_raised(tmp_path: Path) -> None:
+    """A low soft limit does not limit the number of runs and streams."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     under_test = DaemonUnderTest(tmp_path)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))

@@ -1,4 +1,4 @@
-"""Machines made of folders: a `/proc`, a `/sys` and a `/dev` with what a test puts there."""
+"""Fake machines: folders for `/proc`, `/sys` and `/dev` with the files of a test."""
 
 import stat
 import textwrap
@@ -10,7 +10,7 @@ from mosaic.trainer.machine.machine import Machine
 
 
 class FakeMachine:
-    """A root with files, and the `Machine` that looks at it."""
+    """A root folder with files, and a `Machine` that reads them."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -25,7 +25,7 @@ class FakeMachine:
         file.write_text(textwrap.dedent(text))
 
     def put_nvidia_smi(self, script: str) -> None:
-        """A program of a few lines of shell, as the real one is a program that may do anything."""
+        """Write a shell script as `nvidia-smi`."""
         self.put("bin/nvidia-smi", f"#!/bin/sh\n{textwrap.dedent(script)}")
         (self.root / "bin" / "nvidia-smi").chmod(stat.S_IRWXU)
 

@@ -1,4 +1,4 @@
-"""GPUs that are really there, and none where a driver misbehaves."""
+"""Detection of GPUs, and driver failures."""
 
 import sys
 import textwrap
@@ -10,7 +10,7 @@ from tests.trainer.machine.conftest import FakeMachine
 
 pytestmark = pytest.mark.process
 
-TWO = """
+TWO_GPUS = """
     echo '0, NVIDIA A100-SXM4-40GB, 40960, GPU-aaaa1111'
     echo '1, NVIDIA H100 PCIe, 81559, GPU-bbbb2222'
 """
@@ -18,14 +18,14 @@ A100 = Gpu(0, "NVIDIA A100-SXM4-40GB", 40960, "GPU-aaaa1111")
 H100 = Gpu(1, "NVIDIA H100 PCIe", 81559, "GPU-bbbb2222")
 
 
-def test_gpus_are_those_that_the_driver_lists(fake: FakeMachine) -> None:
+def test_gpus_are_listed_by_the_driver(fake: FakeMachine) -> None:
     """Name, memory and UUID of each come from nvidia-smi."""
-    fake.put_nvidia_smi(TWO)
+    fake.put_nvidia_smi(TWO_GPUS)
     assert fake.machine().gpus() == (A100, H100)
 
 
-def test_a_machine_without_a_driver_has_none(fake: FakeMachine) -> None:
-    """The reason names both kinds that were looked for."""
+def test_a_machine_without_a_driver_has_no_gpus(fake: FakeMachine) -> None:
+    """The reason names both vendors."""
     search = fake.machine().gpu_search()
     assert search.gpus == ()
     assert "NVIDIA" in search.reason
@@ -45,10 +45,10 @@ def test_a_machine_without_a_driver_has_none(fake: FakeMachine) -> None:
         ("kill -SEGV $$", "failed (-11)"),
     ],
 )
-def test_a_driver_that_fails_or_talks_nonsense_has_no_gpus(
+def test_a_driver_with_errors_or_invalid_output_has_no_gpus(
     fake: FakeMachine, script: str, reason: str
 ) -> None:
-    """No run is granted a GPU that the driver cannot name; the reason is kept."""
+    """No GPU is listed, and the reason is reported."""
     fake.environ["PATH"] += ":/usr/bin:/bin"
     fake.put_nvidia_smi(script)
     search = fake.machine().gpu_search()
@@ -57,7 +57,7 @@ def test_a_driver_that_fails_or_talks_nonsense_has_no_gpus(
 
 
 def test_a_driver_that_hangs_has_no_gpus(fake: FakeMachine) -> None:
-    """A hanging nvidia-smi is given up, and does not stay behind."""
+    """A hanging nvidia-smi is killed after the timeout."""
     fake.environ["PATH"] += ":/usr/bin:/bin"
     fake.put_nvidia_smi("sleep 600")
     search = find_nvidia(fake.root / "proc", fake.root / "dev", fake.environ, limit_s=0.2)
@@ -66,21 +66,21 @@ def test_a_driver_that_hangs_has_no_gpus(fake: FakeMachine) -> None:
 
 
 def test_a_program_that_cannot_be_executed_has_no_gpus(fake: FakeMachine) -> None:
-    """A broken nvidia-smi is a reason, not a crash."""
+    """A broken nvidia-smi is reported as the reason."""
     fake.put_nvidia_smi("")
     fake.put("bin/nvidia-smi", "#!/no/such/interpreter\n")
     assert "cannot be executed" in fake.machine().gpu_search().reason
 
 
-def test_a_gpu_without_memory_of_its_own_counts(fake: FakeMachine) -> None:
-    """Where memory is shared with the machine nvidia-smi prints no number."""
+def test_a_gpu_without_its_own_memory_is_listed(fake: FakeMachine) -> None:
+    """nvidia-smi prints no number if memory is shared with the host."""
     fake.put_nvidia_smi("echo '0, NVIDIA GB10, [N/A], GPU-cccc'")
     assert fake.machine().gpus() == (Gpu(0, "NVIDIA GB10", 0, "GPU-cccc"),)
 
 
 def test_the_driver_is_queried_once_a_minute(fake: FakeMachine) -> None:
-    """Repeated queries cost nothing; a removed GPU is noticed after a minute."""
-    fake.put_nvidia_smi(TWO)
+    """Results are cached; a removed GPU is detected after a minute."""
+    fake.put_nvidia_smi(TWO_GPUS)
     machine = fake.machine()
     assert len(machine.gpus()) == 2
     fake.put_nvidia_smi("exit 1")
@@ -105,11 +105,11 @@ def test_the_driver_is_queried_once_a_minute(fake: FakeMachine) -> None:
         ("none", ()),
     ],
 )
-def test_what_is_hidden_from_the_daemon_is_not_granted(
+def test_cuda_visible_devices_limits_the_gpus(
     fake: FakeMachine, visible: str, expected: tuple[Gpu, ...]
 ) -> None:
-    """An outer CUDA_VISIBLE_DEVICES is read as CUDA reads it: up to the first unknown entry."""
-    fake.put_nvidia_smi(TWO)
+    """As in CUDA, entries after the first unknown one are ignored."""
+    fake.put_nvidia_smi(TWO_GPUS)
     fake.environ["CUDA_VISIBLE_DEVICES"] = visible
     search = fake.machine().gpu_search()
     assert search.gpus == expected
@@ -124,8 +124,8 @@ _INFORMATION = """\
 """
 
 
-def test_without_nvidia_smi_the_driver_itself_is_read(fake: FakeMachine) -> None:
-    """In a container only the GPUs that it was given have a device file, and only those count."""
+def test_without_nvidia_smi_the_driver_files_are_read(fake: FakeMachine) -> None:
+    """In a container, only GPUs with a device file are listed."""
     for minor, uuid in enumerate(("1111", "????-????", "3333")):
         text = textwrap.dedent(_INFORMATION).format(minor=minor, uuid=uuid)
         fake.put(f"proc/driver/nvidia/gpus/0000:0{minor}:00.0/information", text)
@@ -153,8 +153,8 @@ def _put_amd(fake: FakeMachine) -> None:
             fake.put(f"dev/dri/renderD{minor}", "")
 
 
-def test_amd_gpus_are_found_by_their_driver(fake: FakeMachine) -> None:
-    """CPUs in the topology and devices that this container was not given are left out."""
+def test_amd_gpus_are_listed_by_their_driver(fake: FakeMachine) -> None:
+    """CPUs in the topology and devices without a device file are omitted."""
     _put_amd(fake)
     assert fake.machine().gpus() == (
         Gpu(0, "gfx90a", 65536, "GPU-000000000000abc1", "amd"),
@@ -163,14 +163,14 @@ def test_amd_gpus_are_found_by_their_driver(fake: FakeMachine) -> None:
 
 
 def test_amd_gpus_can_be_hidden_from_the_daemon(fake: FakeMachine) -> None:
-    """HIP counts among what ROCR leaves."""
+    """HIP_VISIBLE_DEVICES indexes the devices of ROCR_VISIBLE_DEVICES."""
     _put_amd(fake)
     fake.environ |= {"ROCR_VISIBLE_DEVICES": "1", "HIP_VISIBLE_DEVICES": "0"}
     assert [gpu.index for gpu in fake.machine().gpus()] == [1]
 
 
-def test_a_worker_sees_what_it_was_granted_and_nothing_else() -> None:
-    """By UUID, because CUDA may count the devices in another order; none hides them all."""
+def test_a_worker_sees_only_its_granted_gpus() -> None:
+    """By UUID, because CUDA may order devices differently; without a grant none is visible."""
     assert visible_devices([H100])["CUDA_VISIBLE_DEVICES"] == "GPU-bbbb2222"
     assert visible_devices([])["CUDA_VISIBLE_DEVICES"] == "-1"
     assert visible_devices([])["HIP_VISIBLE_DEVICES"] == "-1"
@@ -182,7 +182,7 @@ def test_a_worker_sees_what_it_was_granted_and_nothing_else() -> None:
     }
 
 
-def test_looking_for_gpus_imports_no_torch(fake: FakeMachine) -> None:
-    """The daemon stays small."""
+def test_gpu_detection_does_not_import_torch(fake: FakeMachine) -> None:
+    """Importing torch would use too much memory in the daemon."""
     fake.machine().gpus()
     assert "torch" not in sys.modules

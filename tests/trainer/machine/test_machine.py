@@ -1,4 +1,4 @@
-"""CPUs, memory, disk and network as containers and services limit them."""
+"""CPUs, memory, disk and network, including limits of containers and services."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ MEMINFO = "MemTotal:       16384000 kB\nMemFree: 100 kB\nMemAvailable:    819200
 
 
 def test_cpus_are_those_that_this_process_may_use(fake: FakeMachine) -> None:
-    """Affinity counts, not what the machine has."""
+    """The CPU affinity is used, not the number of CPUs of the machine."""
     assert fake.machine(cpus=3).cpus() == 3
 
 
@@ -22,14 +22,14 @@ def test_cpus_are_those_that_this_process_may_use(fake: FakeMachine) -> None:
     [("max 100000", 8), ("400000 100000", 4), ("150000 100000", 1), ("50000 100000", 1), ("", 8)],
 )
 def test_a_quota_limits_the_cpus(fake: FakeMachine, quota: str, expected: int) -> None:
-    """In a container with a CPU quota only whole CPUs are offered, and at least one."""
+    """A CPU quota is rounded down, with a minimum of one."""
     fake.put("proc/self/cgroup", "0::/\n")
     fake.put("sys/fs/cgroup/cpu.max", quota)
     assert fake.machine().cpus() == expected
 
 
-def test_the_tightest_group_on_the_way_up_counts(fake: FakeMachine) -> None:
-    """A service inside a slice has the limits of both."""
+def test_the_lowest_limit_of_all_parent_groups_applies(fake: FakeMachine) -> None:
+    """A service in a slice has the limits of both."""
     fake.put("proc/self/cgroup", "0::/user.slice/mosaic.service\n")
     fake.put("proc/meminfo", MEMINFO)
     group = "sys/fs/cgroup/user.slice"
@@ -41,18 +41,18 @@ def test_the_tightest_group_on_the_way_up_counts(fake: FakeMachine) -> None:
     assert fake.machine().memory_mb() == 2048
 
 
-def test_a_container_that_does_not_see_its_group_by_name_is_limited_by_the_root(
+def test_a_container_with_an_unknown_group_name_uses_the_root_limits(
     fake: FakeMachine,
 ) -> None:
-    """Docker shows the host's name of a group that is mounted as the root."""
+    """Docker shows the host name of a group that is mounted as the root."""
     fake.put("proc/self/cgroup", "0::/system.slice/docker-abc.scope\n")
     fake.put("proc/meminfo", MEMINFO)
     fake.put("sys/fs/cgroup/memory.max", str(1 << 30))
     assert fake.machine().memory_mb() == 1024
 
 
-def test_the_first_version_of_control_groups_limits_too(fake: FakeMachine) -> None:
-    """Its "no limit" is a number; a real limit is kept."""
+def test_limits_of_cgroup_v1(fake: FakeMachine) -> None:
+    """Version 1 uses a large number for "no limit"."""
     fake.put("proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/job\n0::/\n")
     fake.put("proc/meminfo", MEMINFO)
     fake.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
@@ -65,30 +65,30 @@ def test_the_first_version_of_control_groups_limits_too(fake: FakeMachine) -> No
     assert fake.machine().cpus() == 3
 
 
-def test_memory_is_what_the_machine_has(fake: FakeMachine) -> None:
-    """Without a limit the total memory; available memory is separate."""
+def test_memory_without_a_limit(fake: FakeMachine) -> None:
+    """Total and available memory are read from meminfo."""
     fake.put("proc/meminfo", MEMINFO)
     assert fake.machine().memory_mb() == 16000
     assert fake.machine().available_memory_mb() == 8000
 
 
-def test_a_limit_above_the_machine_changes_nothing(fake: FakeMachine) -> None:
-    """A group may be allowed more than there is."""
+def test_a_limit_above_the_total_memory_is_ignored(fake: FakeMachine) -> None:
+    """The limit of a group may exceed the memory of the machine."""
     fake.put("proc/meminfo", MEMINFO)
     fake.put("proc/self/cgroup", "0::/\n")
     fake.put("sys/fs/cgroup/memory.max", str(1 << 40))
     assert fake.machine().memory_mb() == 16000
 
 
-def test_free_space_of_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    """The home may be new."""
+def test_free_space_of_a_missing_folder(tmp_path: Path) -> None:
+    """The free space of its closest existing parent is returned."""
     statistics = os.statvfs(tmp_path)
     free = Machine().disk_free_bytes(tmp_path / "not" / "yet")
     assert 0 < free <= statistics.f_blocks * statistics.f_frsize
 
 
 def test_unknown_free_space_is_an_error(tmp_path: Path) -> None:
-    """A place that the file system refuses to look at says what to do."""
+    """The error has a remedy."""
     with pytest.raises(UserError, match="T340") as caught:
         Machine().disk_free_bytes(tmp_path / ("n" * 300))
     assert caught.value.remedy
@@ -104,23 +104,23 @@ def test_unknown_free_space_is_an_error(tmp_path: Path) -> None:
         ("", "", False),
     ],
 )
-def test_a_default_route_is_a_way_to_the_network(
+def test_a_default_route_means_network_access(
     fake: FakeMachine, route: str, ipv6_route: str, expected: bool
 ) -> None:
-    """The route to nowhere that every machine has is none."""
+    """The loopback default route is ignored."""
     fake.put("proc/net/route", f"Iface\tDestination\tGateway\tFlags\n{route}\n")
     fake.put("proc/net/ipv6_route", ipv6_route)
     assert fake.machine().has_network() is expected
 
 
-def test_a_proxy_is_a_way_to_the_network(fake: FakeMachine) -> None:
-    """Machines behind a proxy often have no route of their own."""
+def test_a_proxy_means_network_access(fake: FakeMachine) -> None:
+    """Machines behind a proxy may have no default route."""
     fake.environ["https_proxy"] = "http://proxy:3128"
     assert fake.machine().has_network()
 
 
-def test_this_machine_answers() -> None:
-    """The real files are understood too."""
+def test_the_real_machine() -> None:
+    """The files of the real machine can be read."""
     machine = Machine()
     assert 1 <= machine.cpus() <= (os.cpu_count() or 1)
     assert machine.available_memory_mb() <= machine.memory_mb()
