@@ -25,7 +25,7 @@ print(json.dumps(points))
 def program(
     tmp_path_factory: pytest.TempPathFactory, give_bundles: Callable[..., None]
 ) -> TensorBoardProgram:
-    """As a home with that bundle finds it."""
+    """TensorBoard as found in a home with that bundle."""
     home = Home(tmp_path_factory.mktemp("with_bundle") / "home")
     give_bundles(home, "cleanrl_worker")
     return find_tensorboard(home)
@@ -33,7 +33,7 @@ def program(
 
 @pytest.fixture(scope="session")
 def run_there(program: TensorBoardProgram) -> Callable[..., str]:
-    """What a piece of Python prints where TensorBoard is installed."""
+    """Run Python code where TensorBoard is installed, and return its output."""
 
     def run(code: str, *arguments: str) -> str:
         command = [str(program.python), "-I", "-W", "ignore", "-c", code, *arguments]
@@ -46,7 +46,7 @@ def run_there(program: TensorBoardProgram) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def read_by_tensorboard(run_there: Callable[..., str]) -> Callable[[Path], dict[str, Any]]:
-    """`[step, time, value]` of each tag, as TensorBoard's own reader has them."""
+    """Return `[step, time, value]` of each tag with TensorBoard's own reader."""
 
     def read(folder: Path) -> dict[str, Any]:
         read_points: dict[str, Any] = json.loads(run_there(_READ, str(folder)))

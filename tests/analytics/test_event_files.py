@@ -32,10 +32,10 @@ with SummaryWriter(sys.argv[1]) as writer:
 """
 
 
-def _file(folder: Path, begun_at: int, *records: bytes) -> Path:
+def _file(folder: Path, started_at: int, *records: bytes) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"events.out.tfevents.{begun_at:010d}.host.1.0"
-    path.write_bytes(b"".join(map(encode_record, (encode_version_event(begun_at), *records))))
+    path = folder / f"events.out.tfevents.{started_at:010d}.host.1.0"
+    path.write_bytes(b"".join(map(encode_record, (encode_version_event(started_at), *records))))
     return path
 
 
@@ -52,13 +52,13 @@ def test_reads_files_of_tensorboard_writers(tmp_path: Path, run_there: Callable[
     run_there(_WRITE, str(tmp_path / "run"))
     events = EventFolder(tmp_path)
     events.read_more()
-    found = events.series
-    assert list(found) == ["losses/value", "new", "tensor"]
-    assert list(found["losses/value"].steps) == list(range(50))
-    assert found["losses/value"].times[-1] == 1049.0
-    assert found["losses/value"].values[-1] == 49 / 8
-    assert found["new"].values[-1] == 49 / 4
-    assert list(found["tensor"].values) == [0.1, 7.0, -2.0, 1.5]
+    series = events.series
+    assert list(series) == ["losses/value", "new", "tensor"]
+    assert list(series["losses/value"].steps) == list(range(50))
+    assert series["losses/value"].times[-1] == 1049.0
+    assert series["losses/value"].values[-1] == 49 / 8
+    assert series["new"].values[-1] == 49 / 4
+    assert list(series["tensor"].values) == [0.1, 7.0, -2.0, 1.5]
     assert events.other_tags == ("hyperparameters/text_summary", "weights")
     assert (events.unreadable_records, events.broken_files) == (0, ())
 
@@ -80,11 +80,11 @@ def test_late_points_are_sorted(tmp_path: Path) -> None:
 
 
 def test_runs_in_subfolders_are_separate(tmp_path: Path) -> None:
-    """A tag that two runs have is named by its run too; the only one of its kind is not."""
+    """A tag of several runs has the run's name as prefix; a unique tag does not."""
     _file(tmp_path / "a__1", 100, *_losses(0, 2), encode_scalars_event(1.0, 1, {"only": 1.0}))
     _file(tmp_path / "b__2", 100, *_losses(0, 3))
-    found = read_scalars(tmp_path)
-    assert {name: len(series) for name, series in found.items()} == {
+    series = read_scalars(tmp_path)
+    assert {name: len(series) for name, series in series.items()} == {
         "a__1/loss": 2,
         "b__2/loss": 3,
         "only": 1,
@@ -111,11 +111,11 @@ def test_growing_event_file_is_read(tmp_path: Path) -> None:
 
 
 def test_damaged_records_are_skipped(tmp_path: Path) -> None:
-    """A record with a wrong checksum or a foreign content is passed over and counted."""
-    records = [encode_record(each) for each in (encode_version_event(1), *_losses(0, 400))]
-    spoilt = bytearray(records[50])
-    spoilt[20] ^= 0xFF
-    records[50] = bytes(spoilt)
+    """A record with a wrong checksum or invalid content is skipped and counted."""
+    records = [encode_record(event) for event in (encode_version_event(1), *_losses(0, 400))]
+    damaged = bytearray(records[50])
+    damaged[20] ^= 0xFF
+    records[50] = bytes(damaged)
     records[70] = encode_record(b"\xff\xff\xff")
     (tmp_path / "events.out.tfevents.1.host").write_bytes(b"".join(records))
     events = EventFolder(tmp_path)
@@ -149,13 +149,13 @@ def test_tensorboard_reads_written_file(
             file.add(100.0 + step, step, {"charts/return": step * 0.5, "losses/ä b": math.inf})
         assert not file.path.exists()
     assert [path.name for path in tmp_path.iterdir()] == [file.path.name]
-    found = read_by_tensorboard(tmp_path)
-    assert found["charts/return"] == [[step, 100.0 + step, step * 0.5] for step in range(20)]
-    assert found["losses/ä b"][3] == [3, 103.0, math.inf]
+    series = read_by_tensorboard(tmp_path)
+    assert series["charts/return"] == [[step, 100.0 + step, step * 0.5] for step in range(20)]
+    assert series["losses/ä b"][3] == [3, 103.0, math.inf]
 
 
 def test_failed_writer_leaves_no_file(tmp_path: Path) -> None:
-    """Neither a file nor half of one."""
+    """Not even an incomplete one."""
 
     def write_half() -> None:
         with EventFileWriter(tmp_path, 100.0) as file:
@@ -168,7 +168,7 @@ def test_failed_writer_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_pipe_is_not_read(tmp_path: Path) -> None:
-    """Nor is a folder or a link that leads nowhere taken for a file."""
+    """Folders and broken links are skipped, too."""
     os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
     (tmp_path / "events.out.tfevents.2.folder").mkdir()
     (tmp_path / "events.out.tfevents.3.link").symlink_to(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""Which parameters matter: known answers, and what must not mislead."""
+"""Parameter importance: known results, outliers and too few trials."""
 
 import math
 import random
@@ -8,41 +8,45 @@ from mosaic.analytics.parameter_importance import MIN_TRIALS, compute_ranks, par
 
 def _trials(count: int, seed: int = 1) -> list[tuple[dict[str, object], float]]:
     """The value depends on `rate` most, on `kind` a little, on `noise` not at all."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found: list[tuple[dict[str, object], float]] = []
     for _ in range(count):
-        rate, kind, noise = 10 ** dice.uniform(-5, -2), dice.choice("ab"), dice.random()
+        rate, kind, noise = 10 ** rng.uniform(-5, -2), rng.choice("ab"), rng.random()
         value = -((math.log10(rate) + 3.5) ** 2) + (0.5 if kind == "a" else 0.0)
         found.append(({"noise": noise, "rate": rate, "kind": kind}, value))
     return found
 
 
 def test_parameters_are_sorted_by_importance() -> None:
-    """Also where the best lies in the middle, and whatever the scale."""
+    """Also with the optimum inside of the range, and independent of the scale."""
     found = parameter_importance(_trials(80))
-    assert [each.parameter for each in found] == ["rate", "kind", "noise"]
+    assert [importance.parameter for importance in found] == ["rate", "kind", "noise"]
     assert found[0].share > 0.5 > found[1].share > 0.02
     assert found[2].share < 0.1
-    twisted = [(params, math.exp(3 * value)) for params, value in _trials(80)]
-    assert parameter_importance(twisted) == found
+    transformed = [(params, math.exp(3 * value)) for params, value in _trials(80)]
+    assert parameter_importance(transformed) == found
 
 
 def test_diverged_trial_has_little_influence() -> None:
-    """Ranks keep it from that; what is not a number is left out."""
+    """Because values are ranked; NaN and infinity are left out."""
     trials = _trials(60)
     trials[7] = (trials[7][0], -1e30)
     trials[9] = (trials[9][0], -math.inf)
     trials[11] = (trials[11][0], math.nan)
-    assert [each.parameter for each in parameter_importance(trials)] == ["rate", "kind", "noise"]
+    assert [importance.parameter for importance in parameter_importance(trials)] == [
+        "rate",
+        "kind",
+        "noise",
+    ]
 
 
 def test_importance_is_corrected_for_chance() -> None:
-    """Parameters that do nothing have next to nothing, however few trials there are."""
+    """Parameters without influence have almost no importance, even with few trials."""
     shares = [
-        each.share
+        importance.share
         for seed in range(20)
-        for each in parameter_importance(_trials(MIN_TRIALS, seed))
-        if each.parameter == "noise"
+        for importance in parameter_importance(_trials(MIN_TRIALS, seed))
+        if importance.parameter == "noise"
     ]
     assert sum(shares) / len(shares) < 0.15
 

@@ -1,4 +1,4 @@
-"""A run as an event file: what the numbers are called, and what happens without any."""
+"""Exporting a run as an event file: tags, and runs without data."""
 
 import threading
 from collections.abc import Iterable
@@ -98,7 +98,7 @@ def test_export_can_be_cancelled(tmp_path: Path) -> None:
 
 
 def test_unwritable_folder(tmp_path: Path) -> None:
-    """The remedy names a way out."""
+    """The remedy is another folder."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="Choose a writable folder"):
         export_event_file(FakeSource([], [_episode(0)]), _RUN, tmp_path / "file" / "below")

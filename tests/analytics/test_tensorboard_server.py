@@ -29,8 +29,8 @@ pytestmark = pytest.mark.process
 _TIMEOUT_S = 60.0
 
 
-class Watched:
-    """Starts servers, waits for what becomes of them, and ends them."""
+class ServerStarter:
+    """Starts servers, waits for their states, and stops them."""
 
     def __init__(self, program: TensorBoardProgram) -> None:
         self._program = program
@@ -59,8 +59,8 @@ class Watched:
 
 
 @pytest.fixture
-def watched(program: TensorBoardProgram) -> Iterator[Watched]:
-    made = Watched(program)
+def watched(program: TensorBoardProgram) -> Iterator[ServerStarter]:
+    made = ServerStarter(program)
     yield made
     made.clean_up()
 
@@ -92,8 +92,8 @@ def _write_run(folder: Path, tag: str) -> Path:
     return folder
 
 
-def test_several_named_runs_and_no_process_left(watched: Watched, tmp_path: Path) -> None:
-    """Its page is fetched, it shows both runs under their titles, and all of it ends."""
+def test_several_named_runs_and_no_process_left(watched: ServerStarter, tmp_path: Path) -> None:
+    """It serves its page and both runs under their titles, and all processes end."""
     folders = {
         "CartPole, ppo: s1": _write_run(tmp_path / "a,b" / "runs", "loss"),
         "a/b": _write_run(tmp_path / "c:d" / "runs", "loss"),
@@ -119,7 +119,7 @@ def test_several_named_runs_and_no_process_left(watched: Watched, tmp_path: Path
     _until(lambda: _group_is_gone(pid))
 
 
-def test_port_in_use(watched: Watched, tmp_path: Path) -> None:
+def test_port_in_use(watched: ServerStarter, tmp_path: Path) -> None:
     """The failure contains TensorBoard's output."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -132,7 +132,7 @@ def test_port_in_use(watched: Watched, tmp_path: Path) -> None:
     assert str(port) in server.output
 
 
-def test_missing_folder(watched: Watched, tmp_path: Path) -> None:
+def test_missing_folder(watched: ServerStarter, tmp_path: Path) -> None:
     """Nothing is started for it."""
     server = watched.start({"": tmp_path / "gone"})
     watched.wait(server, ServerState.FAILED)
@@ -141,7 +141,7 @@ def test_missing_folder(watched: Watched, tmp_path: Path) -> None:
     assert server.pid is None
 
 
-def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
+def test_slow_start_times_out(watched: ServerStarter, tmp_path: Path) -> None:
     """The start has a timeout, and no process remains."""
     server = watched.start({"": tmp_path}, timeout_s=0.0)
     watched.wait(server, ServerState.FAILED)
@@ -153,8 +153,8 @@ def test_slow_start_times_out(watched: Watched, tmp_path: Path) -> None:
     _until(lambda: _group_is_gone(pid))
 
 
-def test_stop_while_starting(watched: Watched, tmp_path: Path) -> None:
-    """It ends as one that was stopped, not as one that failed."""
+def test_stop_while_starting(watched: ServerStarter, tmp_path: Path) -> None:
+    """Its state is stopped, not failed."""
     server = watched.start({"": tmp_path})
     server.stop()
     watched.wait(server, ServerState.STOPPED)

@@ -67,27 +67,27 @@ def test_run_details(tmp_path: Path) -> None:
 
 def test_growing_file_is_read(tmp_path: Path) -> None:
     """Cut anywhere, also in the middle of a record, nothing is lost and nothing is read twice."""
-    whole = log_of(
+    complete = log_of(
         [run_record({"text": "x" * BLOCK}), *(history_record(at, {"a": at}) for at in range(2000))]
     )
-    assert len(whole) > 2 * BLOCK
+    assert len(complete) > 2 * BLOCK
     path = tmp_path / "run-a.wandb"
     path.write_bytes(b"")
     reader = WandbRecords(path)
-    for end in (3, 7, 20, BLOCK - 3, BLOCK, BLOCK + 5, 2 * BLOCK, len(whole) - 4):
-        path.write_bytes(whole[:end])
-        torn = _read(reader)
-        assert torn.unreadable == 0
-    assert torn.rows == 1999
-    assert torn.unread_bytes > 0
-    path.write_bytes(whole)
+    for end in (3, 7, 20, BLOCK - 3, BLOCK, BLOCK + 5, 2 * BLOCK, len(complete) - 4):
+        path.write_bytes(complete[:end])
+        partial = _read(reader)
+        assert partial.unreadable == 0
+    assert partial.rows == 1999
+    assert partial.unread_bytes > 0
+    path.write_bytes(complete)
     contents = _read(reader)
     assert (contents.rows, contents.last_step, contents.unread_bytes) == (2000, 1999, 0)
     assert len(contents.config["text"]) == BLOCK
 
 
 def test_damaged_records_are_counted_and_skipped(tmp_path: Path) -> None:
-    """A flipped bit loses a record; noise loses a block at most; the rest is there."""
+    """A flipped bit loses a record, noise at most a block; all others are read."""
     records = [run_record({"seed": 1}), *(history_record(at, {"a": at}) for at in range(6000))]
     data = bytearray(log_of(records))
     middle = data.index(b"a", BLOCK + 200)
@@ -102,7 +102,7 @@ def test_damaged_records_are_counted_and_skipped(tmp_path: Path) -> None:
 
 
 def test_undecodable_records_are_counted(tmp_path: Path) -> None:
-    """Their framing is intact, their content is not."""
+    """Their framing is valid, but their content is not."""
     path = tmp_path / "run-a.wandb"
     path.write_bytes(log_of([b"\xff\xff\xff", *some_records()]))
     contents = _read(WandbRecords(path))
@@ -130,8 +130,8 @@ def test_folders_are_found_by_name(tmp_path: Path) -> None:
     (tmp_path / "wandb" / "latest-run").symlink_to(newer.name)
     (tmp_path / "wandb" / "debug.log").write_text("")
     found = find_wandb_folders([tmp_path / "wandb", older, tmp_path / "nothing"])
-    assert [each.run_id for each in found] == ["new", "abc12345"]
-    assert [each.is_offline for each in found] == [False, True]
+    assert [folder.run_id for folder in found] == ["new", "abc12345"]
+    assert [folder.is_offline for folder in found] == [False, True]
     assert found[0].file is None
     assert not found[1].is_synced
     assert found[1].file is not None

@@ -12,7 +12,7 @@ _HISTORY, _SUMMARY, _CONFIG, _RUN, _EXIT, _STATS = 2, 3, 5, 17, 18, 7
 
 
 def wandb_folder(parent: Path, records: Iterable[bytes], run_id: str = "abc12345") -> Path:
-    """An offline run as it lies in a folder `wandb`."""
+    """Write an offline run as in a folder `wandb`, and return its folder."""
     folder = parent / f"offline-run-20260131_235900-{run_id}"
     folder.mkdir(parents=True)
     (folder / f"run-{run_id}.wandb").write_bytes(log_of(records))
@@ -25,11 +25,11 @@ def log_of(records: Iterable[bytes]) -> bytes:
     for record in records:
         left, is_first = record, True
         while left or is_first:
-            room = BLOCK - len(log) % BLOCK
-            if room < 7:
-                log += bytes(room)
-                room = BLOCK
-            part, left = left[: room - 7], left[room - 7 :]
+            free_bytes = BLOCK - len(log) % BLOCK
+            if free_bytes < 7:
+                log += bytes(free_bytes)
+                free_bytes = BLOCK
+            part, left = left[: free_bytes - 7], left[free_bytes - 7 :]
             kind = (1 if not left else 2) if is_first else (4 if not left else 3)
             log += struct.pack("<IHB", zlib.crc32(bytes((kind,)) + part), len(part), kind) + part
             is_first = False
@@ -53,7 +53,7 @@ def summary_record(values: Mapping[str, Any]) -> bytes:
 
 
 def stats_record() -> bytes:
-    """Of no interest here."""
+    """Return a record that the reader skips."""
     return _record(_STATS, b"\x08\x01")
 
 

@@ -11,13 +11,13 @@ from tests.support.daemon_pool import DaemonPool
 
 
 def echo(**params: Any) -> dict[str, Any]:
-    """The configuration of a run of the echo worker."""
+    """Return the configuration of a run of the echo worker."""
     return {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0", "params": params}
 
 
 @pytest.fixture
 def daemon(daemon_pool: DaemonPool) -> Iterator[DaemonUnderTest]:
-    """A daemon that serves. A test may do anything to it."""
+    """A running daemon, which a test may stop or kill."""
     with daemon_pool.daemon("plain") as under_test:
         yield under_test
 
@@ -30,7 +30,7 @@ def client(daemon: DaemonUnderTest) -> Iterator[TrainerClient]:
 
 @pytest.fixture(scope="module")
 def shared_client(daemon_pool: DaemonPool) -> Iterator[TrainerClient]:
-    """One for tests that leave each other's runs alone."""
+    """A client for tests that do not change each other's runs."""
     with (
         daemon_pool.daemon("plain") as under_test,
         TrainerClient.connect(under_test.home) as connected,

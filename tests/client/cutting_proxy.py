@@ -1,4 +1,4 @@
-"""A door to the daemon that can be slammed at the worst moment."""
+"""A proxy of the daemon that can close a connection before its answer arrives."""
 
 import socket
 import threading
@@ -7,8 +7,11 @@ from contextlib import suppress
 
 
 class CuttingProxy:
-    """Passes bytes both ways. After `cut_answers`, the next connection's answers are held back,
-    and it is cut as soon as `is_done` says that the daemon has done what it was asked."""
+    """Forwards bytes in both directions.
+
+    After `cut_answers`, a connection is closed instead of forwarding an answer as soon as `is_done`
+    returns True: the daemon has handled the call.
+    """
 
     def __init__(self, address: str) -> None:
         self._target = address.removeprefix("unix:")
@@ -26,9 +29,9 @@ class CuttingProxy:
         self._is_done = is_done
 
     def close(self) -> None:
-        _slam(self._listener)
+        _close(self._listener)
         for connection in self._open:
-            _slam(connection)
+            _close(connection)
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -37,29 +40,33 @@ class CuttingProxy:
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._target)
                 self._open += (client, server)
-                threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
-                threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+                threading.Thread(
+                    target=self._forward_requests, args=(client, server), daemon=True
+                ).start()
+                threading.Thread(
+                    target=self._forward_answers, args=(server, client), daemon=True
+                ).start()
 
-    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+    def _forward_requests(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            while part := source.recv(65536):
-                target.sendall(part)
-        _slam(target)
+            while chunk := source.recv(65536):
+                target.sendall(chunk)
+        _close(target)
 
-    def _answer(self, source: socket.socket, target: socket.socket) -> None:
+    def _forward_answers(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            while part := source.recv(65536):
+            while chunk := source.recv(65536):
                 is_done = self._is_done
                 if is_done is not None and is_done():
                     self._is_done = None
                     self.cuts += 1
                     break
-                target.sendall(part)
-        _slam(target)
-        _slam(source)
+                target.sendall(chunk)
+        _close(target)
+        _close(source)
 
 
-def _slam(connection: socket.socket) -> None:
+def _close(connection: socket.socket) -> None:
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()

@@ -40,7 +40,7 @@ def test_killed_daemon_is_unreachable(daemon: DaemonUnderTest) -> None:
 
 
 def test_connect_starts_daemon_and_stop_waits_for_exit(tmp_path: Path) -> None:
-    """It runs on its own, and after the stop its process is gone."""
+    """It has its own session, and after the stop its process has exited."""
     home = Home(tmp_path / "new home")
     try:
         with TrainerClient.connect(home, start=True) as client:
@@ -55,7 +55,7 @@ def test_connect_starts_daemon_and_stop_waits_for_exit(tmp_path: Path) -> None:
 
 
 def test_concurrent_starts_get_the_same_daemon(tmp_path: Path) -> None:
-    """Neither fails, in any order."""
+    """No start fails, in any order."""
     home = Home(tmp_path / "home")
     try:
         with ThreadPoolExecutor(3) as pool:
@@ -78,7 +78,7 @@ def test_start_failure_is_reported(tmp_path: Path) -> None:
 
 
 def test_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
-    """With the option that chooses another one."""
+    """The remedy is the option for another home."""
     (tmp_path / "file").touch()
     with pytest.raises(DaemonStartError, match="cannot be created") as raised:
         start_daemon(Home(tmp_path / "file" / "home"))
@@ -86,7 +86,7 @@ def test_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
 
 
 def test_hanging_daemon_is_stopped_by_signal(daemon: DaemonUnderTest) -> None:
-    """A daemon whose port is not its own any more still stops."""
+    """A daemon that cannot be reached at its address is stopped, too."""
     endpoint = Endpoint.read(daemon.home.endpoint)
     assert endpoint is not None
     Endpoint(
@@ -102,13 +102,13 @@ def test_hanging_daemon_is_stopped_by_signal(daemon: DaemonUnderTest) -> None:
 
 
 def test_connect_with_address_and_token(daemon: DaemonUnderTest) -> None:
-    """As for a daemon whose home is elsewhere."""
+    """As for a daemon with a home on another machine."""
     with TrainerClient(daemon.address, daemon.token) as client:
         assert client.health().address == daemon.address
 
 
 def test_invalid_token_differs_from_missing_daemon(daemon: DaemonUnderTest) -> None:
-    """With where the right one is."""
+    """The remedy is the path of the token."""
     with (
         TrainerClient(daemon.address, "wrong") as client,
         pytest.raises(InvalidTokenError) as raised,
@@ -126,7 +126,7 @@ def test_token_is_never_sent_without_tls(address: str) -> None:
 
 
 def test_daemon_errors_keep_code_remedy_and_status(client: TrainerClient) -> None:
-    """For programs and users."""
+    """The client's exception has all of them."""
     with pytest.raises(TrainerError) as raised:
         client.run("01ARZ3NDEKTSV4RRFFQ69G5FAV")
     error = raised.value

@@ -1,4 +1,4 @@
-"""The page on notebooks is right: its code runs, from top to bottom."""
+"""The code on the notebook page runs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A process that used streams exits, however it left them."""
+"""A process with open streams exits."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ print("read", flush=True)
 
 
 def grpc_threads() -> list[threading.Thread]:
-    """gRPC gives its threads no names of their own."""
+    """Return the threads of gRPC, which have default names."""
     return [thread for thread in threading.enumerate() if "(_run)" in thread.name]
 
 

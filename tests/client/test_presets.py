@@ -18,7 +18,7 @@ CONFIG = {"worker": "w", "algo": "a", "env_id": "E-v0", "params": {"x": 1}}
 
 
 def test_preset_is_saved_by_name_and_loaded_from_any_file(tmp_path: Path) -> None:
-    """Only what other runs can share is saved."""
+    """Only fields that other runs can share are saved."""
     home = Home(tmp_path / "home")
     config = {**CONFIG, "run_name": "mine", "seed": 3, "parent_run": "x", "bundle": None}
     assert make_preset(config) == CONFIG
@@ -31,12 +31,12 @@ def test_preset_is_saved_by_name_and_loaded_from_any_file(tmp_path: Path) -> Non
 
 
 def test_missing_preset_is_reported_with_suggestion(tmp_path: Path) -> None:
-    """A misspelt one is answered with what was probably meant."""
+    """A misspelt name has a suggestion."""
     home = Home(tmp_path)
     save_preset(home, "lunar", CONFIG)
-    with pytest.raises(PresetError, match="no preset 'luna'") as refused:
+    with pytest.raises(PresetError, match="no preset 'luna'") as raised:
         load_preset(home, "luna")
-    assert "lunar" in refused.value.remedy
+    assert "lunar" in raised.value.remedy
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "text.json").write_text("{")
     for name in ("list", "text"):

@@ -1,4 +1,4 @@
-"""Starting, steering, finding and putting away runs from Python."""
+"""Starting, controlling, finding, archiving and exporting runs from Python."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,9 +27,9 @@ _LONG = echo(steps=1_000_000, rate=200)
 
 @pytest.fixture
 def proxy(daemon: DaemonUnderTest) -> Iterator[CuttingProxy]:
-    made = CuttingProxy(daemon.address)
-    yield made
-    made.close()
+    cutting_proxy = CuttingProxy(daemon.address)
+    yield cutting_proxy
+    cutting_proxy.close()
 
 
 def test_run_from_submission_to_end(shared_client: TrainerClient) -> None:
@@ -43,7 +43,7 @@ def test_run_from_submission_to_end(shared_client: TrainerClient) -> None:
 
 
 def test_invalid_configuration_is_rejected_by_client(shared_client: TrainerClient) -> None:
-    """Every mistake is named at once."""
+    """The error names all problems."""
     with pytest.raises(RunConfigError) as raised:
         shared_client.submit({"worker": "echo_worker", "stps": 1})
     assert {"stps", "env_id"} <= {str(problem.path[-1]) for problem in raised.value.problems}
@@ -52,13 +52,13 @@ def test_invalid_configuration_is_rejected_by_client(shared_client: TrainerClien
 def test_lost_answer_does_not_start_run_twice(
     daemon: DaemonUnderTest, client: TrainerClient, proxy: CuttingProxy
 ) -> None:
-    """The daemon took the run and the connection broke before the client knew."""
+    """The daemon has accepted the run, but the connection breaks before the answer."""
     with TrainerClient(proxy.address, daemon.token) as behind_proxy:
         behind_proxy.health()
         proxy.cut_answers(lambda: bool(client.runs_page().runs))
         run = behind_proxy.submit(echo(steps=10))
     assert proxy.cuts == 1
-    assert [each.run_id for each in client.runs()] == [run.run_id]
+    assert [record.run_id for record in client.runs()] == [run.run_id]
 
 
 def test_pause_resume_and_cancel(shared_client: TrainerClient) -> None:
@@ -91,7 +91,7 @@ def test_run_annotations(shared_client: TrainerClient) -> None:
     shared_client.note(run_id, "look at this")
     run = shared_client.rename(run_id, "mine")
     assert (run.tags, run.note, run.name) == (("blue",), "look at this", "mine")
-    assert [each.run_id for each in shared_client.runs(tag="blue")] == [run_id]
+    assert [record.run_id for record in shared_client.runs(tag="blue")] == [run_id]
     shared_client.archive(run_id)
     assert not list(shared_client.runs(tag="blue"))
     assert list(shared_client.runs(tag="blue", include_archived=True))
@@ -100,7 +100,7 @@ def test_run_annotations(shared_client: TrainerClient) -> None:
 
 
 def test_runs_come_page_by_page(shared_client: TrainerClient) -> None:
-    """Newest first, none twice; `page` gives one page."""
+    """Newest first, without duplicates; `runs_page` returns one page."""
     for _ in range(3):
         shared_client.wait(shared_client.submit(echo(steps=1)).run_id)
     all_ids = [run.run_id for run in shared_client.runs(include_archived=True)]
@@ -111,7 +111,7 @@ def test_runs_come_page_by_page(shared_client: TrainerClient) -> None:
 
 
 def test_runs_are_resolved_by_end_of_id(shared_client: TrainerClient) -> None:
-    """The end, the beginning, the name, and `last`; what is not clear is not guessed."""
+    """By the end or start of an id, a name, or `last`; ambiguous references are rejected."""
     older = shared_client.wait(shared_client.submit(echo(steps=1)).run_id).run_id
     newest = shared_client.wait(shared_client.submit(echo(steps=1)).run_id).run_id
     shared_client.rename(older, "the old one")
@@ -126,7 +126,7 @@ def test_runs_are_resolved_by_end_of_id(shared_client: TrainerClient) -> None:
 
 
 def test_readiness_before_a_run(shared_client: TrainerClient) -> None:
-    """Preflight, dry run, workers and bundles come back typed."""
+    """Preflight, dry run, workers and bundles are typed."""
     report = shared_client.preflight(echo(steps=10))
     assert not report.is_blocked
     assert "worker" in {item.check for item in report.items}
@@ -159,7 +159,7 @@ def test_run_is_exported_and_imported(shared_client: TrainerClient, tmp_path: Pa
 def test_archives_that_cannot_be_read_or_written(
     shared_client: TrainerClient, tmp_path: Path
 ) -> None:
-    """The file is named, and nothing half-written is left."""
+    """The error names the file, and no incomplete file is left."""
     run_id = shared_client.wait(shared_client.submit(echo(steps=1)).run_id).run_id
     with pytest.raises(ArchiveFileError, match="absent"):
         shared_client.import_run(tmp_path / "absent.tar.gz")

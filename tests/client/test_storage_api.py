@@ -29,7 +29,7 @@ def policy(tmp_path: Path) -> Path:
 
 
 def test_checkpoint_of_a_run(client: TrainerClient, daemon: DaemonUnderTest) -> None:
-    """What a run saved is listed with its run's worker, and verified by the hash it announced."""
+    """It is listed with its run's worker, and verified by its announced hash."""
     run = client.submit(echo(steps=1_000_000, rate=100))
     eventually(lambda: client.run(run.run_id).run.digest.steps)
     client.control(run.run_id, {"cmd": "checkpoint"})
@@ -44,19 +44,19 @@ def test_checkpoint_of_a_run(client: TrainerClient, daemon: DaemonUnderTest) -> 
 
 
 def test_imported_checkpoint(client: TrainerClient, daemon: DaemonUnderTest, policy: Path) -> None:
-    """It is stored as it is, is in the list after a restart, and is verified."""
-    taken = client.import_checkpoint(
+    """It is stored unchanged, listed after a restart, and verified."""
+    imported = client.import_checkpoint(
         policy, worker="echo_worker", env_id="Echo-v0", algo="echo", meta={"step": 3}
     )
     digest = hashlib.sha256(POLICY).hexdigest()
-    assert (taken.source, taken.run_id, taken.size_bytes) == ("imported", "", len(POLICY))
-    assert json.loads(taken.meta_json) == {"step": 3, "sha256": digest}
-    assert (daemon.home.path / taken.path).read_bytes() == POLICY
-    assert Path(taken.path).name == policy.name
+    assert (imported.source, imported.run_id, imported.size_bytes) == ("imported", "", len(POLICY))
+    assert json.loads(imported.meta_json) == {"step": 3, "sha256": digest}
+    assert (daemon.home.path / imported.path).read_bytes() == POLICY
+    assert Path(imported.path).name == policy.name
     daemon.restart()
-    assert list(client.checkpoints(worker="echo_worker")) == [taken]
+    assert list(client.checkpoints(worker="echo_worker")) == [imported]
     assert not list(client.checkpoints(worker="other_worker"))
-    report = client.verify_checkpoint(taken.checkpoint_id)
+    report = client.verify_checkpoint(imported.checkpoint_id)
     assert (report.ok, report.sha256) == (True, digest)
 
 
@@ -78,15 +78,15 @@ def test_rejected_imports(
     shared_client: TrainerClient, policy: Path, fields: dict[str, object]
 ) -> None:
     """The error names the field that cannot be stored."""
-    given = {"worker": "echo_worker", "env_id": "Echo-v0", **fields}
-    with pytest.raises(TrainerError) as refused:
-        shared_client.import_checkpoint(policy, **given)  # type: ignore[arg-type]
-    assert refused.value.status == "INVALID_ARGUMENT"
-    assert next(iter(fields)) in refused.value.message
+    arguments = {"worker": "echo_worker", "env_id": "Echo-v0", **fields}
+    with pytest.raises(TrainerError) as raised:
+        shared_client.import_checkpoint(policy, **arguments)  # type: ignore[arg-type]
+    assert raised.value.status == "INVALID_ARGUMENT"
+    assert next(iter(fields)) in raised.value.message
     assert not list(shared_client.checkpoints())
 
 
-def test_files_of_other_kinds(shared_client: TrainerClient, tmp_path: Path) -> None:
+def test_invalid_files_are_rejected(shared_client: TrainerClient, tmp_path: Path) -> None:
     """A missing file, a folder and an empty file are rejected with a message."""
     (tmp_path / "empty").touch()
     for path in (tmp_path / "missing", tmp_path, tmp_path / "empty"):
@@ -95,36 +95,36 @@ def test_files_of_other_kinds(shared_client: TrainerClient, tmp_path: Path) -> N
 
 
 def test_interrupted_import(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """When its sender leaves or the daemon is killed in the middle, nothing is left in the end."""
+    """No file is left after the sender cancels, or after the daemon is killed and restarted."""
 
     def endless() -> Iterator[pb.CheckpointPart]:
         header = pb.CheckpointHeader(worker="echo_worker", env_id="Echo-v0")
         yield pb.CheckpointPart(header=header, data=b"x")
-        while not sender_leaves:
+        while not is_cancelled:
             yield pb.CheckpointPart(data=b"x" * 100_000)
 
-    def unfinished() -> list[Path]:
+    def list_files() -> list[Path]:
         folder = daemon.home.checkpoints
         return list(folder.iterdir()) if folder.is_dir() else []
 
-    sender_leaves: list[bool] = []
+    is_cancelled: list[bool] = []
     call = daemon.stub.ImportCheckpoint.future(endless())
-    eventually(unfinished)
+    eventually(list_files)
     call.cancel()
-    sender_leaves.append(True)
-    eventually(lambda: not unfinished())
-    sender_leaves.clear()
+    is_cancelled.append(True)
+    eventually(lambda: not list_files())
+    is_cancelled.clear()
     call = daemon.stub.ImportCheckpoint.future(endless())
-    eventually(unfinished)
+    eventually(list_files)
     daemon.kill()
-    sender_leaves.append(True)
+    is_cancelled.append(True)
     assert call.exception() is not None or call.cancelled()
     assert daemon.start().startswith("ready ")
-    assert not unfinished()
+    assert not list_files()
     assert not list(client.checkpoints())
 
 
-def test_fragments_out_of_order(daemon: DaemonUnderTest) -> None:
+def test_chunks_out_of_order(daemon: DaemonUnderTest) -> None:
     """Content without a header, two headers, and a chunk that is too large are rejected."""
     header = pb.CheckpointHeader(worker="echo_worker", env_id="Echo-v0")
     for parts in (
@@ -134,35 +134,38 @@ def test_fragments_out_of_order(daemon: DaemonUnderTest) -> None:
         [pb.CheckpointPart(header=header, data=b"x"), pb.CheckpointPart(header=header)],
         [pb.CheckpointPart(header=header), pb.CheckpointPart(data=b"x" * ((1 << 20) + 1))],
     ):
-        with pytest.raises(grpc.RpcError) as refused:
+        with pytest.raises(grpc.RpcError) as raised:
             daemon.stub.ImportCheckpoint(iter(parts))
-        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert not list(daemon.home.checkpoints.glob("*"))
-    whole = [pb.CheckpointPart(header=header, data=b"x"), pb.CheckpointPart(data=b"y", last=True)]
-    assert daemon.stub.ImportCheckpoint(iter(whole)).size_bytes == 2
+    complete = [
+        pb.CheckpointPart(header=header, data=b"x"),
+        pb.CheckpointPart(data=b"y", last=True),
+    ]
+    assert daemon.stub.ImportCheckpoint(iter(complete)).size_bytes == 2
 
 
 def test_unknown_checkpoints(shared_client: TrainerClient) -> None:
-    """NOT_FOUND for an id that is one, INVALID_ARGUMENT for what cannot be."""
+    """NOT_FOUND for an unknown id, INVALID_ARGUMENT for an invalid one."""
     for name, status in (("01J0000000000000000000000Z", "NOT_FOUND"), ("a/b", "INVALID_ARGUMENT")):
-        with pytest.raises(TrainerError) as refused:
+        with pytest.raises(TrainerError) as raised:
             shared_client.verify_checkpoint(name)
-        assert refused.value.status == status
+        assert raised.value.status == status
 
 
 def test_datasets(client: TrainerClient, daemon: DaemonUnderTest) -> None:
-    """Those of the home are listed, the broken one with its problem."""
+    """All data sets of the home are listed, a broken one with its problem."""
     for name, manifest in (("good", '{"name": "Good", "files": []}'), ("bad", "{")):
         (daemon.home.datasets / name).mkdir(parents=True)
         (daemon.home.datasets / name / "manifest.json").write_text(manifest)
-    found = {dataset.dataset_id: dataset for dataset in client.datasets()}
-    assert found["good"].name == "Good"
-    assert not found["good"].problem
-    assert found["bad"].problem
+    datasets = {dataset.dataset_id: dataset for dataset in client.datasets()}
+    assert datasets["good"].name == "Good"
+    assert not datasets["good"].problem
+    assert datasets["bad"].problem
 
 
 def test_retention(tmp_path: Path) -> None:
-    """Limits come from the settings; pruning frees what it reported and notifies watchers."""
+    """Limits are settings; pruning deletes the reported files and notifies watchers."""
     home = Home(tmp_path / "home")
     home.trainer.mkdir(parents=True)
     home.settings.write_text("retention_keep_days = 0\n")

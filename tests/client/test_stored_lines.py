@@ -82,12 +82,12 @@ _RUNS = [("01AAAAAAAAAAAAAAAAAAAAAAAX", "one"), ("01AAAAAAAAAAAAAAAAAAAAAAAY", "
 
 
 @pytest.mark.parametrize(
-    ("reference", "found"),
+    ("reference", "index"),
     [("ax", 0), ("01AAAAAAAAAAAAAAAAAAAAAAAY", 1), ("two", 1), ("last", 1)],
 )
-def test_reference_matches_a_run(reference: str, found: int) -> None:
+def test_reference_matches_a_run(reference: str, index: int) -> None:
     """By the end of its id in either case, its complete id, its name, or as the newest."""
-    assert find_run(reference, _RUNS) == _RUNS[found][0]
+    assert find_run(reference, _RUNS) == _RUNS[index][0]
 
 
 @pytest.mark.parametrize("reference", ["01A", "", "zzz", "On"])

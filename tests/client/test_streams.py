@@ -1,4 +1,4 @@
-"""Streams: complete, in order, and alive again when the daemon is."""
+"""Streams are complete and in order, and reconnect after a daemon restart."""
 
 import shutil
 import subprocess
@@ -38,7 +38,7 @@ def test_steps_come_once_and_in_order(shared_client: TrainerClient, finished: st
 
 
 def test_newest_only_skips_older_steps(shared_client: TrainerClient, finished: str) -> None:
-    """The last step is there, and the first is not."""
+    """The last step is included, and the first is not."""
     seqs = [seq for seq, _ in shared_client.steps(finished, newest_only=True)]
     assert seqs[-1] == 999
     assert 0 not in seqs
@@ -67,7 +67,7 @@ def test_other_telemetry_of_a_run(shared_client: TrainerClient, finished: str) -
 
 
 def test_unknown_run_raises_immediately(shared_client: TrainerClient) -> None:
-    """Not an empty stream."""
+    """Instead of returning an empty stream."""
     with pytest.raises(TrainerError):
         next(shared_client.steps(new_ulid(), follow=True))
 
@@ -80,7 +80,7 @@ def test_watch_reports_states_and_stats(shared_client: TrainerClient) -> None:
         for event in watched:
             if event.run_id == run_id:
                 events.append(event)
-                # Not by `run`, which is the run as it is now and may be ahead of the event.
+                # Not by `run`, which is the current record and may be newer than the event.
                 if isinstance(event.what, StateChanged) and event.what.change.state.is_final:
                     break
     states = [event.what.change.state for event in events if isinstance(event.what, StateChanged)]
@@ -108,7 +108,7 @@ def test_steps_survive_kill_9_and_another_port(
 
 
 def test_wait_survives_restart(daemon: DaemonUnderTest, client: TrainerClient) -> None:
-    """The end of a run is learnt although the daemon was away when it came."""
+    """The end of a run is received although the daemon was restarted meanwhile."""
     run_id = client.submit(echo(steps=500, rate=500)).run_id
     next(iter(client.steps(run_id, follow=True)))
     restarted = threading.Thread(target=daemon.restart)
@@ -128,7 +128,7 @@ def test_calls_survive_restart(daemon: DaemonUnderTest, client: TrainerClient) -
 
 
 def test_reconnect_times_out(daemon: DaemonUnderTest) -> None:
-    """A stream whose daemon stays away fails as unreachable."""
+    """If the daemon is not restarted, the stream raises DaemonUnreachableError."""
     with TrainerClient.connect(daemon.home, reconnect_timeout_s=0.3) as client:
         run_id = client.submit(echo(steps=100_000, rate=100)).run_id
         steps = client.steps(run_id, follow=True)
@@ -168,19 +168,19 @@ def test_closing_the_client_ends_its_streams(daemon: DaemonUnderTest) -> None:
 
 
 def test_client_closes_after_ctrl_c(daemon: DaemonUnderTest) -> None:
-    """As in a notebook: the call ends, the client works on, and closing it does not hang."""
+    """As in a notebook: the call ends, the client still works, and closing it does not hang."""
     code = """
 import signal, sys
 from mosaic.client import TrainerClient
 
-def strike(*_):
+def interrupt(*_):
     raise KeyboardInterrupt
 
-signal.signal(signal.SIGALRM, strike)
+signal.signal(signal.SIGALRM, interrupt)
 with TrainerClient.connect(sys.argv[1]) as client:
     for attempt in range(100):
         try:
-            # Again after a while: Python swallows what strikes while it collects garbage.
+            # Repeated, because Python ignores exceptions during garbage collection.
             signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00005 * attempt, 2.0)
             for _ in client.watch():
                 pass
@@ -205,9 +205,9 @@ def test_watch_continues_with_rebuilt_registry(
     for _ in range(3):
         client.wait(client.submit(echo(steps=1)).run_id)
     with client.watch() as events:
-        waited = client.submit(echo(steps=1)).run_id
-        assert next(events).run_id == waited
-        client.wait(waited)
+        next_run = client.submit(echo(steps=1)).run_id
+        assert next(events).run_id == next_run
+        client.wait(next_run)
         daemon.stop()
         shutil.rmtree(daemon.home.runs)
         for file in daemon.home.registry.parent.glob("trainer.db*"):

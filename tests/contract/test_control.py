@@ -43,10 +43,10 @@ def test_newlines_in_values_are_escaped() -> None:
 
 def test_limit_counts_the_newline() -> None:
     """A line of exactly the limit passes; one byte more is rejected with a remedy."""
-    room = MAX_COMMAND_BYTES - len(encode_command(control.Action(seq=1, value="")))
-    assert len(encode_command(control.Action(seq=1, value="x" * room))) == MAX_COMMAND_BYTES
+    max_length = MAX_COMMAND_BYTES - len(encode_command(control.Action(seq=1, value="")))
+    assert len(encode_command(control.Action(seq=1, value="x" * max_length))) == MAX_COMMAND_BYTES
     with pytest.raises(DocumentError, match=r"control command: .* 4097 bytes") as caught:
-        encode_command(control.Action(seq=1, value="x" * (room + 1)))
+        encode_command(control.Action(seq=1, value="x" * (max_length + 1)))
     assert caught.value.remedy
 
 

@@ -104,14 +104,14 @@ def test_large_integers_stay_exact() -> None:
 
 @given(json_values)
 def test_any_json_is_an_event_or_is_rejected(value: object) -> None:
-    """Decoding has no other outcome."""
+    """No other exception is raised."""
     with contextlib.suppress(RejectedLineError):
         decode(json.dumps(value).encode())
 
 
 @given(st.binary())
 def test_any_bytes_are_an_event_or_are_rejected(data: bytes) -> None:
-    """Decoding has no other outcome."""
+    """No other exception is raised."""
     with contextlib.suppress(RejectedLineError):
         decode(data)
 
@@ -170,9 +170,9 @@ def test_a_policy_covers_every_state() -> None:
     assert (policy.actions, policy.states, policy.step) == ([1, None], 2, 3)
     assert policy.q_values is not None
     assert math.isnan(policy.q_values[0][1])
-    withdrawn = decode(b'{"type":"policy","actor":"human"}')
-    assert isinstance(withdrawn, PolicyEvent)
-    assert withdrawn.states == 0
+    cleared = decode(b'{"type":"policy","actor":"human"}')
+    assert isinstance(cleared, PolicyEvent)
+    assert cleared.states == 0
 
 
 @pytest.mark.parametrize(

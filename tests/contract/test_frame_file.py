@@ -19,7 +19,7 @@ from mosaic_worker import frames
 from mosaic_worker.frames import FrameMailbox
 
 HEADER = struct.Struct("<8s6I")
-SOUND = (b"MOSAICFR", 1, 4, 2, 3, 3, 64)
+VALID_HEADER = (b"MOSAICFR", 1, 4, 2, 3, 3, 64)
 TIMEOUT_S = 60.0
 
 # Each frame has one colour, derived from its number, so that mixed frames are detected.
@@ -57,12 +57,12 @@ def mailbox(path: Path) -> Iterator[FrameMailbox]:
         yield open_mailbox
 
 
-def file_of(fields: tuple[bytes | int, ...] = SOUND, size: int | None = None) -> bytes:
+def file_of(fields: tuple[bytes | int, ...] = VALID_HEADER, size: int | None = None) -> bytes:
     """A file with this header and one complete frame, number 5, in its first slot."""
     header = HEADER.pack(*fields).ljust(64, b"\0")
     slot = struct.pack("<QqqI", 10, 7, 8, 2).ljust(64, b"\0") + b"{}".ljust(64, b"\0") + b"p" * 24
-    whole = header + slot.ljust(192, b"\0") + bytes(2 * 192)
-    return whole if size is None else whole[:size].ljust(size, b"\0")
+    content = header + slot.ljust(192, b"\0") + bytes(2 * 192)
+    return content if size is None else content[:size].ljust(size, b"\0")
 
 
 def test_a_frame_round_trips(reader: FrameReader, mailbox: FrameMailbox) -> None:
@@ -123,7 +123,7 @@ def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox
 
 
 @pytest.mark.parametrize(
-    ("place", "value"),
+    ("field", "value"),
     [
         (0, b"MOSAICFS"),
         (1, 2),
@@ -140,10 +140,10 @@ def test_no_file_no_frame(path: Path, reader: FrameReader, mailbox: FrameMailbox
     ],
 )
 def test_a_header_beyond_the_limits_is_rejected(
-    path: Path, reader: FrameReader, place: int, value: bytes | int
+    path: Path, reader: FrameReader, field: int, value: bytes | int
 ) -> None:
     """No header field makes the reader allocate memory or fail."""
-    path.write_bytes(file_of((*SOUND[:place], value, *SOUND[place + 1 :])))
+    path.write_bytes(file_of((*VALID_HEADER[:field], value, *VALID_HEADER[field + 1 :])))
     assert reader.newest() is None
 
 
@@ -228,14 +228,14 @@ def test_no_frame_is_torn(path: Path, width: int, height: int, count: int) -> No
                 assert frame.number > number
                 number = frame.number
                 seen += 1
-                assert_is_whole(frame)
+                assert_is_complete(frame)
     finally:
         writer.kill()
         writer.wait()
     assert seen > 10
 
 
-def assert_is_whole(frame: FrameView) -> None:
+def assert_is_complete(frame: FrameView) -> None:
     number = frame.number
     if frame.pixels == b"abc":
         return

@@ -32,7 +32,7 @@ _TIMES = 20
 
 
 def test_threads_that_decode_at_once_do_not_crash() -> None:
-    """As in the daemon, which asks all workers for their descriptors in parallel."""
+    """As in the daemon, which reads the descriptors of all workers in parallel."""
     for _ in range(_TIMES):
         finished = subprocess.run(
             [sys.executable, "-c", _MANY_AT_ONCE], capture_output=True, check=False

@@ -81,11 +81,11 @@ def test_another_process_with_the_same_pid_is_not_signalled(
     sleeper: "subprocess.Popen[bytes]", change: dict[str, int | str]
 ) -> None:
     """With another start time or boot id, the pid belongs to another process."""
-    impostor = dataclasses.replace(identity_of(sleeper), **change)  # type: ignore[arg-type]
-    assert not impostor.is_alive()
-    assert not impostor.send(signal.SIGKILL)
-    assert not impostor.send_to_group(signal.SIGKILL)
-    assert impostor.wait(0)
+    other_process = dataclasses.replace(identity_of(sleeper), **change)  # type: ignore[arg-type]
+    assert not other_process.is_alive()
+    assert not other_process.send(signal.SIGKILL)
+    assert not other_process.send_to_group(signal.SIGKILL)
+    assert other_process.wait(0)
     assert identity_of(sleeper).is_alive()
 
 

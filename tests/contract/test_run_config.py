@@ -13,8 +13,8 @@ from mosaic.contract.json_value import MAX_DEPTH, MAX_DOCUMENT_BYTES
 from mosaic.contract.run_config import RunConfigError, TrainRunConfig, load_run_config, to_json
 
 MINIMAL: dict[str, Any] = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""A busy machine is no failure."""
+WITHOUT_DEADLINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""No deadline, because the machine may be busy."""
 
 
 def load_error(**changes: Any) -> RunConfigError:
@@ -351,21 +351,21 @@ def assert_survives_storing(source: bytes | dict[str, Any]) -> None:
     assert load_run_config(to_json(config)) == config
 
 
-@UNHURRIED
+@WITHOUT_DEADLINE
 @given(JSON_VALUES | DOCUMENTS)
 def test_any_document_loads_or_is_rejected(document: Any) -> None:
     """Any JSON document loads and round-trips, or raises RunConfigError."""
     assert_survives_storing(json.dumps(document).encode())
 
 
-@UNHURRIED
+@WITHOUT_DEADLINE
 @given(DOCUMENTS)
 def test_any_dictionary_loads_or_is_rejected(document: dict[str, Any]) -> None:
     """The same for dictionaries from Python code, with NaN and lone surrogates."""
     assert_survives_storing(document)
 
 
-@UNHURRIED
+@WITHOUT_DEADLINE
 @given(st.binary(max_size=200))
 def test_any_bytes_load_or_are_rejected(data: bytes) -> None:
     """Any bytes load or raise RunConfigError."""

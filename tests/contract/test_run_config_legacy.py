@@ -7,7 +7,7 @@ import pytest
 
 from mosaic.contract.run_config import RunConfigError, load_run_config, to_json
 
-EARLIER: dict[str, Any] = {
+LEGACY: dict[str, Any] = {
     "run_name": "cleanrl-ppo-1",
     "entry_point": "python",
     "arguments": ["-m", "cleanrl_worker.cli"],
@@ -44,13 +44,13 @@ EARLIER: dict[str, Any] = {
 }
 
 
-def earlier() -> dict[str, Any]:
-    return copy.deepcopy(EARLIER)
+def legacy() -> dict[str, Any]:
+    return copy.deepcopy(LEGACY)
 
 
 def test_legacy_values_move_to_their_field() -> None:
     """Supported values move to their current field."""
-    config = load_run_config(EARLIER)
+    config = load_run_config(LEGACY)
     assert (config.worker, config.algo, config.env_id) == ("cleanrl_worker", "ppo", "CartPole-v1")
     assert (config.seed, config.total_timesteps, config.worker_id) == (7, 4096, "worker-7")
     assert config.params == {"learning_rate": 0.001, "cuda": False}
@@ -66,7 +66,7 @@ def test_legacy_values_move_to_their_field() -> None:
 
 def test_nothing_is_lost() -> None:
     """Unsupported values are stored in the metadata."""
-    metadata = load_run_config(EARLIER).metadata
+    metadata = load_run_config(LEGACY).metadata
     assert metadata["notes"] == "a note"
     assert metadata["ui"] == {"worker_id": "cleanrl_worker"}
     assert metadata["worker"] == {"module": "cleanrl_worker.cli", "use_grpc": True}
@@ -81,7 +81,7 @@ def test_nothing_is_lost() -> None:
 
 def test_normalising_twice_changes_nothing() -> None:
     """A stored configuration is in the current format."""
-    config = load_run_config(EARLIER)
+    config = load_run_config(LEGACY)
     assert load_run_config(to_json(config)) == config
 
 
@@ -102,7 +102,7 @@ def test_extras_beside_flat_fields() -> None:
 
 def test_artifacts_at_the_root_count() -> None:
     """`artifacts` at the root is merged with that in `extras`."""
-    document = earlier()
+    document = legacy()
     document["artifacts"] = {"wandb": {"mode": "offline"}, "checkpoints": {"keep": 9}}
     artifacts = load_run_config(document).artifacts
     assert artifacts.wandb.enabled
@@ -112,7 +112,7 @@ def test_artifacts_at_the_root_count() -> None:
 
 def test_artifacts_in_the_metadata_are_a_default() -> None:
     """`metadata.artifacts` applies where no other value is set."""
-    document = earlier()
+    document = legacy()
     del document["metadata"]["worker"]["config"]["extras"]
     document["metadata"]["artifacts"] = {
         "tensorboard": {"enabled": False, "relative_path": "x"},
@@ -131,7 +131,7 @@ def problems_of(document: dict[str, Any]) -> dict[str, str]:
 
 def test_errors_name_the_field_as_it_was_written() -> None:
     """Errors have the original path of a value, not its target."""
-    document = earlier()
+    document = legacy()
     nested = document["metadata"]["worker"]["config"]
     nested["total_timesteps"] = "many"
     nested["extras"]["track_wandb"] = "yes"
@@ -148,7 +148,7 @@ def test_errors_name_the_field_as_it_was_written() -> None:
 
 def test_conflict_is_rejected() -> None:
     """Two different values for one setting are an error."""
-    document = earlier() | {"seed": 8}
+    document = legacy() | {"seed": 8}
     problems = problems_of(document)
     assert set(problems) == {"metadata.worker.config.seed"}
     assert "`seed`" in problems["metadata.worker.config.seed"]
@@ -156,7 +156,7 @@ def test_conflict_is_rejected() -> None:
 
 def test_unknown_artifact_field_is_rejected_here_too() -> None:
     """Only the legacy keys under `artifacts` are accepted."""
-    document = earlier()
+    document = legacy()
     document["artifacts"]["colour"] = "red"
     document["metadata"]["worker"]["config"]["artifacts"] = {"shape": "round"}
     problems = problems_of(document)
@@ -164,7 +164,7 @@ def test_unknown_artifact_field_is_rejected_here_too() -> None:
     assert problems["metadata.worker.config.artifacts.shape"].startswith("LOG705 ")
 
 
-def test_its_artifact_keys_are_stray_in_the_present_form() -> None:
+def test_legacy_artifact_keys_are_unknown_in_a_flat_configuration() -> None:
     """`artifacts.output_prefix` is unknown in a flat configuration."""
     flat = {"worker": "w", "algo": "a", "env_id": "E", "artifacts": {"output_prefix": "x"}}
     assert problems_of(flat)["artifacts.output_prefix"].startswith("LOG705 ")
@@ -172,14 +172,14 @@ def test_its_artifact_keys_are_stray_in_the_present_form() -> None:
 
 def test_extras_that_is_not_an_object_is_rejected() -> None:
     """A broken `extras` is reported, not dropped."""
-    document = earlier()
+    document = legacy()
     document["metadata"]["worker"]["config"]["extras"] = [1]
     assert set(problems_of(document)) == {"metadata.worker.config.extras"}
 
 
 def test_secret_in_the_environment_is_rejected() -> None:
     """Legacy configurations had keys in `environment`; they are rejected like elsewhere."""
-    document = earlier()
+    document = legacy()
     document["environment"]["WANDB_API_KEY"] = "s3cr3t"
     problems = problems_of(document)
     assert set(problems) == {"environment.WANDB_API_KEY"}

@@ -36,8 +36,8 @@ GOLDEN_LINES = [
     ),
 ]
 
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""A busy machine is no failure."""
+WITHOUT_DEADLINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""No deadline, because the machine may be busy."""
 
 
 def validator(definition: str) -> Draft202012Validator:
@@ -137,19 +137,19 @@ def event_lines(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, Any]
     return line
 
 
-@UNHURRIED
+@WITHOUT_DEADLINE
 @given(event_lines())
 def test_schema_and_decoder_agree(line: dict[str, Any]) -> None:
     """A line is valid by the schema exactly if ingest accepts it."""
     try:
         decode(json.dumps(line).encode())
-        taken = True
+        is_accepted = True
     except RejectedLineError:
-        taken = False
-    assert LINES.is_valid(line) == taken
+        is_accepted = False
+    assert LINES.is_valid(line) == is_accepted
 
 
-@UNHURRIED
+@WITHOUT_DEADLINE
 @given(
     st.dictionaries(
         st.sampled_from(sorted(SCHEMA["$defs"]["TrainRunConfig"]["properties"])), FIELD_VALUES

@@ -21,7 +21,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_every_file_and_folder_is_flushed(tmp_path: Path, synced: list[str]) -> None:
-    """A folder after what is in it."""
+    """A folder is flushed after its content."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     files = [tmp_path / name for name in ("1", "a/2", "a/b/3")]
     for file in files:
@@ -34,7 +34,7 @@ def test_every_file_and_folder_is_flushed(tmp_path: Path, synced: list[str]) -> 
 def test_many_files_are_flushed_at_once(
     tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One flush of each would take minutes."""
+    """Flushing each file would take minutes."""
     monkeypatch.setattr(atomic_file, "_MAX_SYNCED_FILES", 2)
     for number in range(3):
         (tmp_path / str(number)).touch()

@@ -75,7 +75,7 @@ def test_every_text_has_a_limit(kind: type[msgspec.Struct]) -> None:
     ],
     ids=lambda value: value["type"] if isinstance(value, dict) else None,
 )
-def test_long_texts_are_cut(line: dict[str, Any], field: str, length: int) -> None:
+def test_long_texts_are_truncated(line: dict[str, Any], field: str, length: int) -> None:
     """The rest of the line is kept, and the stored line is short, too."""
     encoded = json.dumps({**line, field: "x" * 900_000}).encode()
     event = decode(encoded)
@@ -85,7 +85,7 @@ def test_long_texts_are_cut(line: dict[str, Any], field: str, length: int) -> No
 
 @pytest.mark.parametrize("field", ["agent_id", "episode_id", "actor"])
 def test_long_ids_are_rejected(field: str) -> None:
-    """Two cut ids could be equal."""
+    """Two truncated ids could be equal."""
     step = {"type": "step", "episode_id": "e", "step": 0, "action": 0, "reward": 0.0}
     line = {**step, "terminated": False, "truncated": False, field: "x" * 1000}
     with pytest.raises(RejectedLineError, match=field):

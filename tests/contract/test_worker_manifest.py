@@ -45,7 +45,7 @@ def test_bundle_and_python_may_be_left_out(manifest_file: Path) -> None:
     assert manifest.supports_python((3, 8, 0))
 
 
-def test_a_script_has_the_bundle_of_scripts_unless_another_is_named(manifest_file: Path) -> None:
+def test_a_script_uses_the_script_bundle_unless_another_is_set(manifest_file: Path) -> None:
     """Without `script_bundle`, scripts run in the worker's bundle."""
     manifest_file.write_text(GOOD)
     plain = read_worker_manifest(manifest_file)

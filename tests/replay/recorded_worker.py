@@ -19,9 +19,9 @@ import json, sys
 from pathlib import Path
 
 if "--describe" in sys.argv:
-    algorithms = [{{"id": "tell", "label": "Tell"}}]
-    told = {{"worker": "{WORKER}", "version": "1.0", "modes": ["train"], "algorithms": algorithms}}
-    print(json.dumps(told))
+    algorithms = [{{"id": "recorded", "label": "Recorded"}}]
+    descriptor = {{"worker": "{WORKER}", "version": "1.0", "modes": ["train"]}}
+    print(json.dumps({{**descriptor, "algorithms": algorithms}}))
 else:
     sys.stdout.write(Path(__file__).with_name("lines.jsonl").read_text())
 """
@@ -79,13 +79,13 @@ def _play_episode(number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The `step` lines and the `episode` line of a real episode."""
     env = gymnasium.make(ENV_ID)
     env.reset(seed=number)
-    choose = random.Random(number)
+    rng = random.Random(number)
     steps: list[dict[str, Any]] = []
-    is_over = False
-    while not is_over:
-        action = choose.randrange(2)
+    is_done = False
+    while not is_done:
+        action = rng.randrange(2)
         _, reward, terminated, truncated, _ = env.step(action)
-        is_over = terminated or truncated
+        is_done = terminated or truncated
         steps.append(
             {
                 "type": "step",

@@ -1,6 +1,6 @@
 """A stand-in for the daemon's simulation: the colour of a frame encodes its index.
 
-The real one is tested where it is made; here it must also fail, hold back and go wrong on demand.
+The real one has its own tests; this one can also wait, fail and return wrong results on request.
 """
 
 import queue
@@ -27,7 +27,7 @@ Requested = tuple[int, int, int]
 
 
 def colour_of(index: int) -> tuple[int, int, int]:
-    """Different enough from its neighbours after lossy encoding."""
+    """Return a colour that differs from its neighbours even after lossy encoding."""
     return (index * 40 % 256, index * 90 % 256, 255 - index * 40 % 256)
 
 
@@ -60,7 +60,7 @@ def make_missing_frame(index: int, request: int = 1) -> SimulatedFrame:
 
 
 class Gate:
-    """Allows that many frames; without a limit, all."""
+    """Limits the number of frames; without a limit, all are allowed."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -76,11 +76,11 @@ class Gate:
         with self._changed:
             self._changed.notify_all()
 
-    def pass_through(self, is_given_up: Callable[[], bool]) -> bool:
+    def pass_through(self, is_replaced: Callable[[], bool]) -> bool:
         """Wait for permission. False: the request was replaced."""
         with self._changed:
-            self._changed.wait_for(lambda: self._left != 0 or is_given_up(), TIMEOUT_S)
-            if is_given_up():
+            self._changed.wait_for(lambda: self._left != 0 or is_replaced(), TIMEOUT_S)
+            if is_replaced():
                 return False
             if self._left is not None:
                 self._left -= 1
@@ -131,7 +131,9 @@ class StandInSimulation:
             if not self._owner.gate.pass_through(lambda: not self._requested.empty()):
                 break
             if index == self._owner.breaks_at:
-                raise UserError("The environment crashed.", remedy="Look elsewhere.", code="X1")
+                raise UserError(
+                    "The environment crashed.", remedy="Choose another episode.", code="X1"
+                )
             self._owner.made.append(index)
             yield msgspec.structs.replace(self._owner.draw(index), request=request)
         else:
@@ -140,7 +142,7 @@ class StandInSimulation:
 
 
 class StandInClient:
-    """What `EpisodeReplay`, `verify` and the exports need of a client."""
+    """The part of a client that `EpisodeReplay`, `verify` and the exports use."""
 
     def __init__(self, steps: int = 10) -> None:
         self.steps = steps

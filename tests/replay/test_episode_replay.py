@@ -1,4 +1,4 @@
-"""EpisodeReplay: frames at once or soon, in any order, also if the simulation fails."""
+"""EpisodeReplay: cached and requested frames, in any order, also if the simulation fails."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,11 +20,11 @@ def open_replay() -> Iterator[Open]:
     """Replays that are closed and joined after the test."""
     opened: list[EpisodeReplay] = []
 
-    def open_it(client: StandInClient, **options: Any) -> EpisodeReplay:
+    def open_episode(client: StandInClient, **options: Any) -> EpisodeReplay:
         opened.append(EpisodeReplay(client, "RUN", 0, **options))
         return opened[-1]
 
-    yield open_it
+    yield open_episode
     for replay in opened:
         replay.close()
         assert replay.join(TIMEOUT_S)
@@ -93,7 +93,7 @@ def test_playing_forwards_with_little_memory(open_replay: Open) -> None:
 
 
 def test_playhead_stays_within_episode(open_replay: Open) -> None:
-    """Beyond the end is the end."""
+    """Indices outside of the episode are clamped."""
     replay = open_replay(StandInClient(steps=10))
     when(replay, lambda state: state.is_open)
     replay.seek(99)
@@ -157,7 +157,7 @@ def test_frames_survive_the_simulation(open_replay: Open) -> None:
 
 
 def test_internal_error_is_reported(open_replay: Open) -> None:
-    """It is logged, and the window continues."""
+    """It is logged, and is an error in the state."""
     client = StandInClient()
 
     def draw(_: int) -> SimulatedFrame:
@@ -202,7 +202,7 @@ def test_verification_result_outlives_simulation(open_replay: Open) -> None:
     when(replay, lambda state: state.cached == (range(11),) and state.is_checked)
     client.checks = [SimulationChecked(steps=0, is_over=False)]
     _break_and_retry(replay)
-    _break_and_retry(replay)  # once more: then all that the second one said was taken in
+    _break_and_retry(replay)  # again, so that all messages of the second one were handled
     state = replay.state
     assert (state.is_checked, state.checked_steps) == (True, 10)
 

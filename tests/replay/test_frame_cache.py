@@ -35,10 +35,10 @@ def test_any_sequence_stays_within_the_limit(
         kept = cache.put(frame(index, size))
         sizes[index] = size
         assert kept == (index in cache)
-        here = [each for index_range in cache.ranges for each in index_range]
-        assert cache.used_bytes == sum(sizes[each] + OVERHEAD for each in here)
-        assert cache.used_bytes <= limit or len(here) == 1
-        assert here == sorted(set(here))
+        indices = [each for index_range in cache.ranges for each in index_range]
+        assert cache.used_bytes == sum(sizes[each] + OVERHEAD for each in indices)
+        assert cache.used_bytes <= limit or len(indices) == 1
+        assert indices == sorted(set(indices))
 
 
 @given(indices=st.lists(st.integers(0, 50), unique=True, min_size=1), playhead=st.integers(0, 50))
@@ -71,7 +71,7 @@ def test_missing_frames_are_found(indices: set[int], first: int, end: int) -> No
 
 
 def test_ranges_are_consecutive_indices() -> None:
-    """As a timeline draws them."""
+    """As a timeline shows them."""
     cache = FrameCache(1 << 20)
     for index in (7, 1, 2, 8, 4):
         cache.put(frame(index))

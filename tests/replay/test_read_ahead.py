@@ -77,5 +77,5 @@ def test_read_ahead_reaches_playhead(limit: int, frames: int, seeks: list[int]) 
             if not all(kept):
                 break
         else:
-            raise AssertionError("it never rests")
+            raise AssertionError("it never stops requesting frames")
         assert here in cache

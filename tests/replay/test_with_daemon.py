@@ -29,7 +29,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Trainer
     try:
         assert daemon.start().startswith("ready ")
         with TrainerClient.connect(daemon.home) as client:
-            run = client.submit({"worker": WORKER, "algo": "tell", "env_id": "CartPole-v1"})
+            run = client.submit({"worker": WORKER, "algo": "recorded", "env_id": "CartPole-v1"})
             assert client.wait(run.run_id).state == "succeeded"
             yield client, run.run_id
     finally:
@@ -68,11 +68,11 @@ def test_frames_match_rendering(recorded: tuple[TrainerClient, str]) -> None:
 def test_verifying(recorded: tuple[TrainerClient, str]) -> None:
     """Correct records are identical; others differ at the right step."""
     client, run_id = recorded
-    right = verify(client, run_id, 0)
-    assert (right.identical, right.steps) == (True, len(steps_of(0)))
-    wrong = verify(client, run_id, 1)
-    assert (wrong.identical, wrong.first_difference) == (False, CHANGED_STEP)
-    assert "7" in wrong.difference
+    correct = verify(client, run_id, 0)
+    assert (correct.identical, correct.steps) == (True, len(steps_of(0)))
+    changed = verify(client, run_id, 1)
+    assert (changed.identical, changed.first_difference) == (False, CHANGED_STEP)
+    assert "7" in changed.difference
     assert verify(client, run_id, 3).identical
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.client.sweeps.conftest import prepared
+from tests.client.sweeps.conftest import prepare_home
 from tests.support.mosaic_cli import Mosaic
 
 pytestmark = pytest.mark.process
@@ -19,7 +19,7 @@ def swept(
 ) -> Iterator[Mosaic]:
     """With a running daemon and the bundle for sweeps."""
     made = Mosaic(tmp_path_factory.mktemp("sweeping"))
-    prepared(made.home, give_bundles)
+    prepare_home(made.home, give_bundles)
     try:
         made.ok("daemon", "start")
         yield made

@@ -1,4 +1,4 @@
-"""A real daemon with the session worker's bundle and two workers of tests, and sessions on it."""
+"""A real daemon with the session worker's bundle and the workers of these tests."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,16 +21,16 @@ GiveBundle = Callable[[Home], None]
 
 @pytest.fixture
 def daemon(daemon_pool: DaemonPool, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
-    """One that a test may kill."""
-    yield from _serving(daemon_pool, give_session_bundle)
+    """A daemon that a test may kill."""
+    yield from _run_daemon(daemon_pool, give_session_bundle)
 
 
 @pytest.fixture(scope="module")
 def shared_daemon(
     daemon_pool: DaemonPool, give_session_bundle: GiveBundle
 ) -> Iterator[DaemonUnderTest]:
-    """One for tests that leave each other's runs alone."""
-    yield from _serving(daemon_pool, give_session_bundle)
+    """A daemon for tests that do not change each other's runs."""
+    yield from _run_daemon(daemon_pool, give_session_bundle)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def until(session: SessionController, condition: Callable[[SessionState], object
 
 
 def until_running(session: SessionController) -> SessionState:
-    """With an environment to act in."""
+    """Wait until the session has an environment."""
     state = until(
         session,
         lambda state: state.phase not in (SessionPhase.IDLE, SessionPhase.STARTING) or state.error,
@@ -61,7 +61,9 @@ def until_running(session: SessionController) -> SessionState:
     return state
 
 
-def _serving(daemon_pool: DaemonPool, give_session_bundle: GiveBundle) -> Iterator[DaemonUnderTest]:
+def _run_daemon(
+    daemon_pool: DaemonPool, give_session_bundle: GiveBundle
+) -> Iterator[DaemonUnderTest]:
     def prepare(home: Home) -> None:
         give_session_bundle(home)
         home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\n")

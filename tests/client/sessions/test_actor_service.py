@@ -1,4 +1,4 @@
-"""Who can act, in which order they are shown, and why some cannot."""
+"""ActorService: available actors, their order, and why some are unavailable."""
 
 import pytest
 
@@ -15,28 +15,28 @@ def service(client: TrainerClient) -> ActorService:
     return ActorService(client)
 
 
-def test_roster(service: ActorService) -> None:
+def test_order_of_actors(service: ActorService) -> None:
     """The human first, then workers that play, then other actors of the session worker."""
     actors = service.actors()
     assert actors[0].label == "Human-Only"
     ids = [actor.id for actor in actors]
     assert ids.index("broken_worker") < ids.index("steady_worker") < ids.index("random")
-    assert "echo_worker" not in ids  # trains, and cannot play
-    assert "session_worker" not in ids  # hosts actors, and is none
+    assert "echo_worker" not in ids  # only trains
+    assert "session_worker" not in ids  # provides actors, but is not one
     assert all(actor.label and actor.source for actor in actors)
     unavailable = [actor for actor in actors if not actor.is_available]
     assert all(actor.problem and actor.remedy for actor in unavailable)
 
 
 def test_availability_depends_on_environment(service: ActorService) -> None:
-    """An actor that does not fit is shown with the reason, and one that does is ready."""
-    here = {actor.id: actor for actor in service.actors("FrozenLake-v1")}
-    there = {actor.id: actor for actor in service.actors("CartPole-v1")}
-    assert here["steady_worker"].is_available
-    assert not there["steady_worker"].is_available
-    assert "CartPole-v1" in there["steady_worker"].problem
-    assert there["human"].is_available
-    assert there["random"].is_available
+    """An actor that does not support the environment is listed with the reason."""
+    in_lake = {actor.id: actor for actor in service.actors("FrozenLake-v1")}
+    in_cart_pole = {actor.id: actor for actor in service.actors("CartPole-v1")}
+    assert in_lake["steady_worker"].is_available
+    assert not in_cart_pole["steady_worker"].is_available
+    assert "CartPole-v1" in in_cart_pole["steady_worker"].problem
+    assert in_cart_pole["human"].is_available
+    assert in_cart_pole["random"].is_available
 
 
 def test_saved_policies(service: ActorService, client: TrainerClient) -> None:
@@ -71,7 +71,7 @@ def test_run_config_of_actor(service: ActorService) -> None:
 
 
 def test_invalid_run_configurations(service: ActorService) -> None:
-    """Rejected with a remedy."""
+    """They are rejected with a remedy."""
     with pytest.raises(TrainerError, match="no_such") as unknown:
         service.make_run_config("no_such", "Taxi-v4")
     assert "random" in unknown.value.remedy

@@ -1,4 +1,4 @@
-"""Sessions whose daemon or whose client goes away in the middle."""
+"""Sessions whose daemon or client is killed."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 
 LEASE_S = 1.0
 
-_PLAYS = """
+_PLAY = """
 import sys
 from mosaic.client import TrainerClient
 from mosaic.client.sessions.session_controller import SessionController
@@ -40,8 +40,8 @@ def test_killed_daemon(daemon: DaemonUnderTest) -> None:
         state = until(session, lambda state: state.step)
         daemon.kill()
         session.act(2)
-        gone = until(session, lambda state: state.dropped_actions)
-        assert not gone.is_connected
+        disconnected = until(session, lambda state: state.dropped_actions)
+        assert not disconnected.is_connected
         daemon.restart()
         until(session, lambda state: state.is_connected)
         session.act(1)
@@ -55,8 +55,8 @@ def test_killed_daemon(daemon: DaemonUnderTest) -> None:
 
 
 def test_killed_client(daemon: DaemonUnderTest) -> None:
-    """Its session pauses when the lease expires, and ends after the same time again."""
-    command = [sys.executable, "-c", _PLAYS, str(daemon.home.path), str(LEASE_S)]
+    """Its session pauses when the lease expires, and is cancelled after a second lease time."""
+    command = [sys.executable, "-c", _PLAY, str(daemon.home.path), str(LEASE_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as player:
         assert player.stdout is not None
         run_id = player.stdout.readline().strip()
@@ -69,7 +69,7 @@ def test_killed_client(daemon: DaemonUnderTest) -> None:
 
 
 def test_lease_is_renewed_while_watching(daemon: DaemonUnderTest) -> None:
-    """Is not interrupted, although they do nothing at all."""
+    """The session is not interrupted, although the user does nothing."""
     request = SessionRequest(
         env_id="Taxi-v4", actor="random", frames=False, lease_s=2.0, params={"tick_ms": 10}
     )

@@ -58,16 +58,16 @@ def test_takeover_and_release(session: SessionController, client: TrainerClient)
     )
     assert not state.is_taken_over
 
-    def in_between() -> bool:
+    def has_human_steps() -> bool:
         steps = client.episode_steps(state.run_id, 0)
-        who = "".join("h" if step.actor == "human" else "r" for step in steps)
-        return "rhhhr" in who
+        actors = "".join("h" if step.actor == "human" else "r" for step in steps)
+        return "rhhhr" in actors
 
-    eventually(in_between)
+    eventually(has_human_steps)
 
 
 def test_pause(session: SessionController) -> None:
-    """Pause, single steps, resume; the daemon's list of runs shows it, too."""
+    """Pause, single steps and resume; the daemon's record has the state, too."""
     session.start(TAXI)
     until(session, lambda state: state.step)
     session.pause()
@@ -88,7 +88,7 @@ def test_pause(session: SessionController) -> None:
 
 
 def test_environment_with_other_arguments(session: SessionController) -> None:
-    """With the next reset, and without leaving the session."""
+    """They take effect at the next reset, in the same session."""
     session.start(LAKE)
     until_running(session)
     session.configure(env_kwargs={"map_name": "8x8"}, auto_reset=False)
@@ -131,7 +131,7 @@ def test_invalid_session_is_rejected(
 
 
 def test_commands_without_a_session(session: SessionController) -> None:
-    """A mistake of the caller is an error in the state, not an exception."""
+    """An invalid call is an error in the state, not an exception."""
     session.takeover()
     state = until(session, lambda state: state.error)
     assert state.error is not None
@@ -143,31 +143,31 @@ def test_commands_without_a_session(session: SessionController) -> None:
 
 
 def test_controller_never_blocks(session: SessionController) -> None:
-    """All of it is done by one thread of the session's own, which also announces changes."""
+    """One thread of the session runs all commands and calls `on_change`."""
     seen: list[tuple[str, SessionState]] = []
     with SessionController(
         session._engine._client,
         on_change=lambda state: seen.append((threading.current_thread().name, state)),
-    ) as announced:
-        announced.start(LAKE)
-        until_running(announced)
-        announced.stop()
-        until(announced, lambda state: state.phase is SessionPhase.FINISHED)
+    ) as controller:
+        controller.start(LAKE)
+        until_running(controller)
+        controller.stop()
+        until(controller, lambda state: state.phase is SessionPhase.FINISHED)
     assert {name for name, _ in seen} == {"session"}
     assert [state.phase for _, state in seen][-1] is SessionPhase.FINISHED
     assert all(before != after for (_, before), (_, after) in itertools.pairwise(seen))
 
 
 def test_two_sessions_at_once(session: SessionController, client: TrainerClient) -> None:
-    """They know nothing of each other; and a run may be held from two places."""
-    with SessionController(client) as other, SessionController(client) as guest:
+    """They are independent, and two clients can control the same run."""
+    with SessionController(client) as other, SessionController(client) as second_client:
         session.start(LAKE)
         other.start(TAXI)
         until(other, lambda state: state.step)
         until_running(session)
-        guest.attach(session.state.run_id)
-        until_running(guest)
-        guest.act(RIGHT)
+        second_client.attach(session.state.run_id)
+        until_running(second_client)
+        second_client.act(RIGHT)
         until(session, lambda state: state.step and state.step.action == RIGHT)
         other.stop()
         until(other, lambda state: state.phase is SessionPhase.FINISHED)
@@ -177,8 +177,8 @@ def test_two_sessions_at_once(session: SessionController, client: TrainerClient)
 def test_attaching(session: SessionController, client: TrainerClient) -> None:
     """A training run can only be watched; a finished run is rejected."""
     config = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
-    pace = {"steps": 1_000_000, "rate": 50}
-    run_id = client.submit({**config, "params": pace, "telemetry": {"frames": True}}).run_id
+    params = {"steps": 1_000_000, "rate": 50}
+    run_id = client.submit({**config, "params": params, "telemetry": {"frames": True}}).run_id
     session.attach(run_id)
     state = until(session, lambda state: state.step)
     assert (state.can_control, state.actor) == (False, "echo_worker")
@@ -198,11 +198,11 @@ def test_attaching(session: SessionController, client: TrainerClient) -> None:
 @pytest.mark.parametrize("is_local", [True, False])
 def test_frames(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
     """The newest frame, from the run's file or from the daemon."""
-    given = TrainerClient.connect(shared_daemon.home)
+    connected = TrainerClient.connect(shared_daemon.home)
     if not is_local:
-        given.close()
-        given = TrainerClient(shared_daemon.address, shared_daemon.token)
-    with given as client, SessionController(client) as session:
+        connected.close()
+        connected = TrainerClient(shared_daemon.address, shared_daemon.token)
+    with connected as client, SessionController(client) as session:
         session.start(SessionRequest(env_id="CartPole-v1", actor="random"))
         first = eventually(session.newest_frame)
         assert (first.width, first.height, first.channels) == (600, 400, 3)
@@ -214,7 +214,7 @@ def test_frames(shared_daemon: DaemonUnderTest, is_local: bool) -> None:
 
 
 def test_wait_on_closed_session(client: TrainerClient) -> None:
-    """Ends at once: nothing of it will change any more."""
+    """It raises immediately, because the state cannot change."""
     session = SessionController(client)
     session.close()
     with pytest.raises(WaitTimeoutError, match="closed"):
@@ -243,7 +243,7 @@ def _sessions(before: set[threading.Thread]) -> list[threading.Thread]:
 
 
 def test_policy_of_actor(session: SessionController) -> None:
-    """An actor that plans shows its plan; one that does not takes it back."""
+    """The planner reports a policy; an actor without one clears it."""
     session.start(replace(LAKE, actor="scripted", params={"start_paused": True}))
     state = until(session, lambda state: state.policy)
     assert state.policy is not None
@@ -255,7 +255,7 @@ def test_policy_of_actor(session: SessionController) -> None:
 
 def test_every_line_is_drained_once(client: TrainerClient) -> None:
     """A consumer that is slower than the run gets every step, also those after its end."""
-    taken: list[EpisodeLine] = []
+    lines: list[EpisodeLine] = []
     with SessionController(client, max_lines=5) as session:
         session.start(replace(TAXI, episodes=2, params={"tick_ms": 1}))
         run_id = until(session, lambda state: state.run_id).run_id
@@ -264,11 +264,11 @@ def test_every_line_is_drained_once(client: TrainerClient) -> None:
         stored = [(step.episode_id, step.step) for _, step in client.steps(run_id)]
 
         def steps() -> list[tuple[str, int]]:
-            taken.extend(session.drain_lines(session.state.run_id))
-            return [(line.episode_id, line.step) for line in taken if isinstance(line, StepRecord)]
+            lines.extend(session.drain_lines(session.state.run_id))
+            return [(line.episode_id, line.step) for line in lines if isinstance(line, StepRecord)]
 
         eventually(lambda: len(steps()) >= len(stored))
         until(session, lambda state: state.phase is SessionPhase.FINISHED)
         assert steps() == stored
-    assert sum(isinstance(line, EpisodeStart) for line in taken) == 2
-    assert sum(isinstance(line, EpisodeEnd) for line in taken) == 2
+    assert sum(isinstance(line, EpisodeStart) for line in lines) == 2
+    assert sum(isinstance(line, EpisodeEnd) for line in lines) == 2

@@ -11,7 +11,7 @@ from tests.support.daemon import eventually
 
 
 class RecordingLoop:
-    """Counts the calls."""
+    """Records calls."""
 
     def __init__(self) -> None:
         self.published = 0
@@ -51,7 +51,7 @@ def session_thread(loop: RecordingLoop) -> Iterator[SessionThread]:
 
 
 def test_commands_run_in_order(session_thread: SessionThread) -> None:
-    """Actions too: in a turn-based game each one counts."""
+    """Actions, too, because a turn-based environment needs each one."""
     done: list[int] = []
     for number in range(100):
         session_thread.submit(partial(done.append, number), is_action=bool(number % 2))
@@ -60,7 +60,7 @@ def test_commands_run_in_order(session_thread: SessionThread) -> None:
 
 
 def test_actions_beyond_the_limit_are_dropped(session_thread: SessionThread) -> None:
-    """While the daemon does not answer, the queue is limited, and the caller learns of drops."""
+    """While the daemon does not answer, the queue is limited, and drops are reported."""
     answered = threading.Event()
     session_thread.submit(partial(_wait_for, answered))
     eventually(lambda: not session_thread._commands)

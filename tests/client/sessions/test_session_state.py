@@ -1,4 +1,4 @@
-"""EpisodeTracker: the current episode, whichever stream lags behind."""
+"""EpisodeTracker: the current episode, in any order of the streams."""
 
 from mosaic.client.sessions.session_state import EpisodeTracker
 from mosaic.contract.events import EpisodeEnd, EpisodeStart, StepRecord

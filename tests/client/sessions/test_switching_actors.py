@@ -28,12 +28,12 @@ def playing(session: SessionController) -> Iterator[SessionController]:
     until(session, lambda state: not state.switching_to)
 
 
-def _still_plays(session: SessionController, run_id: str) -> None:
+def _assert_still_plays(session: SessionController, run_id: str) -> None:
     state = until(session, lambda state: state.phase is SessionPhase.RUNNING)
     assert (state.run_id, state.actor, state.switching_to) == (run_id, "random", "")
     assert state.step is not None
-    seen = state.step
-    until(session, lambda state: state.step != seen)
+    last_step = state.step
+    until(session, lambda state: state.step != last_step)
 
 
 def test_switch_within_process(playing: SessionController) -> None:
@@ -81,7 +81,7 @@ def test_actor_that_cannot_be_loaded(playing: SessionController) -> None:
     state = until(playing, lambda state: state.error)
     assert state.error is not None
     assert "no_such_module" in state.error.message
-    _still_plays(playing, run_id)
+    _assert_still_plays(playing, run_id)
 
 
 def test_policy_of_another_worker(playing: SessionController, client: TrainerClient) -> None:
@@ -97,11 +97,11 @@ def test_policy_of_another_worker(playing: SessionController, client: TrainerCli
     assert record.reason == f"The session continued in run {state.run_id}."
     states = [change.state for change in client.run(before).history]
     assert states[-3:] == ["paused", "stopping", "cancelled"]
-    playing.switch_actor("human")  # known to every worker that plays
+    playing.switch_actor("human")  # every worker in play mode provides it
     until(playing, lambda state: state.acting == "human")
     playing.act(1)
     until(playing, lambda state: state.step and state.step.actor == "human")
-    playing.switch_actor("steady_worker")  # who has acted here can be put back
+    playing.switch_actor("steady_worker")  # an actor of this run can be selected again
     until(playing, lambda state: state.acting != "human" and state.actor == "steady_worker")
     assert playing.state.run_id == state.run_id
 
@@ -130,7 +130,7 @@ def test_worker_that_fails_to_start(playing: SessionController, client: TrainerC
     assert state.error is not None
     assert "The policy has no weights." in state.error.message
     assert state.error.remedy == "Train it first."
-    _still_plays(playing, run_id)
+    _assert_still_plays(playing, run_id)
     states = [change.state for change in client.run(run_id).history]
     assert states[-2:] == ["paused", "running"]
 
@@ -143,7 +143,7 @@ def test_unknown_actors(playing: SessionController, actor: str) -> None:
     state = until(playing, lambda state: state.error)
     assert state.error is not None
     assert actor in state.error.message
-    _still_plays(playing, run_id)
+    _assert_still_plays(playing, run_id)
 
 
 def test_environment_unsupported_by_actor(session: SessionController) -> None:
@@ -162,7 +162,7 @@ def test_cancelled_switch(playing: SessionController, client: TrainerClient) -> 
     run_id = playing.state.run_id
     playing.switch_actor("steady_worker")
     playing.switch_actor("random")
-    _still_plays(playing, run_id)
+    _assert_still_plays(playing, run_id)
     runs = list(client.runs(worker="steady_worker"))
     eventually(lambda: client.run(runs[0].run_id).run.state.is_final)
 
@@ -211,7 +211,7 @@ def test_close_during_switch(client: TrainerClient) -> None:
 def test_new_session_after_previous_one_ended(
     playing: SessionController, client: TrainerClient
 ) -> None:
-    """Whether the end was noticed or not."""
+    """Also if the client has not yet received the end."""
     run_id = playing.state.run_id
     client.cancel(run_id)
     eventually(lambda: client.run(run_id).run.state.is_final)

@@ -1,4 +1,4 @@
-"""A real daemon with the sweep worker's bundle and a worker whose score is known beforehand."""
+"""A real daemon with the sweep worker's bundle and a worker with a known score."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,30 +24,30 @@ GiveBundles = Callable[..., None]
 
 @pytest.fixture
 def daemon(tmp_path: Path, give_bundles: GiveBundles) -> Iterator[DaemonUnderTest]:
-    """One that a test may kill."""
-    yield from _serving(tmp_path, give_bundles)
+    """A daemon that a test may kill."""
+    yield from _run_daemon(tmp_path, give_bundles)
 
 
 @pytest.fixture(scope="module")
 def client(
     tmp_path_factory: pytest.TempPathFactory, give_bundles: GiveBundles
 ) -> Iterator[TrainerClient]:
-    """Of a daemon for tests that leave each other's runs alone."""
-    for under_test in _serving(tmp_path_factory.mktemp("sweeps"), give_bundles):
+    """A client of a daemon for tests that do not change each other's runs."""
+    for under_test in _run_daemon(tmp_path_factory.mktemp("sweeps"), give_bundles):
         with TrainerClient.connect(under_test.home) as connected:
             yield connected
 
 
 @pytest.fixture(scope="session")
 def sweep_python(installed_bundle: Callable[[str], Path]) -> Path:
-    """A Python that has Optuna."""
+    """The Python of the sweep worker's bundle, which has Optuna."""
     venvs = installed_bundle("sweep_worker")
     newest = max(venvs.glob("sweep_worker-*"), key=lambda folder: folder.stat().st_mtime)
     return newest / "bin" / "python"
 
 
-def prepared(home: Home, give_bundles: GiveBundles) -> None:
-    """The home has everything for a sweep, and allows several concurrent runs."""
+def prepare_home(home: Home, give_bundles: GiveBundles) -> None:
+    """Prepare a home for sweeps with several concurrent runs."""
     give_bundles(home, "sweep_worker")
     home.settings.write_text(f"worker_folders = [{json.dumps(str(WORKERS))}]\ncpus = 8\n")
 
@@ -55,7 +55,7 @@ def prepared(home: Home, give_bundles: GiveBundles) -> None:
 def slope_sweep(
     client: TrainerClient, *searches: str, fixed: dict[str, Any] | None = None, **params: Any
 ) -> TrainRunConfig:
-    """A sweep of the slope worker, whose last score counts."""
+    """Return a sweep of the slope worker that optimizes the last score."""
     algorithm = client.describe("slope_worker").algorithms[0]
     base = {"worker": "slope_worker", "algo": "slope", "env_id": "Slope-v0", "params": fixed or {}}
     return make_sweep_config(
@@ -71,7 +71,7 @@ def home_of(client: TrainerClient) -> Home:
 
 
 def study_of(client: TrainerClient, run_id: str) -> Study:
-    """As it is now, also while the sweep writes to it; without trials while there is none."""
+    """Return the current study, also during the sweep; without trials if there is none yet."""
     path = home_of(client).run(run_id).study
     try:
         return read_study(path)
@@ -80,13 +80,13 @@ def study_of(client: TrainerClient, run_id: str) -> Study:
 
 
 def children(client: TrainerClient, run_id: str) -> list[RunRecord]:
-    """Oldest first."""
+    """Return the runs of a sweep, oldest first."""
     return [*client.runs(parent_run=run_id)][::-1]
 
 
-def _serving(folder: Path, give_bundles: GiveBundles) -> Iterator[DaemonUnderTest]:
+def _run_daemon(folder: Path, give_bundles: GiveBundles) -> Iterator[DaemonUnderTest]:
     under_test = DaemonUnderTest(folder)
-    prepared(under_test.home, give_bundles)
+    prepare_home(under_test.home, give_bundles)
     try:
         line = under_test.start()
         assert line.startswith("ready "), line

@@ -1,4 +1,4 @@
-"""Run by a Python that has Optuna: makes studies as others make them. `make_studies.py FOLDER`."""
+"""Creates studies with Optuna, in a Python that has it: `make_studies.py FOLDER`."""
 
 import sys
 from pathlib import Path
@@ -7,17 +7,17 @@ import optuna
 from optuna.trial import TrialState
 
 
-def any_values(path: Path) -> None:
+def make_study_of_all_kinds(path: Path) -> None:
     """Every kind of distribution, state and number, and two studies in one file."""
     storage = f"sqlite:///{path}"
     optuna.create_study(storage=storage, study_name="empty", directions=["minimize", "maximize"])
     study = optuna.create_study(storage=storage, study_name="full", direction="minimize")
     study.set_user_attr("about", "tests")
-    made = optuna.distributions
-    kinds = {
-        "rate": made.FloatDistribution(1e-5, 1e-1, log=True),
-        "count": made.IntDistribution(1, 9),
-        "kind": made.CategoricalDistribution(["a", 2, 3.5, None, True]),
+    distributions = optuna.distributions
+    space = {
+        "rate": distributions.FloatDistribution(1e-5, 1e-1, log=True),
+        "count": distributions.IntDistribution(1, 9),
+        "kind": distributions.CategoricalDistribution(["a", 2, 3.5, None, True]),
     }
     values = [
         {"rate": 0.001, "count": 4, "kind": None},
@@ -27,7 +27,7 @@ def any_values(path: Path) -> None:
     ]
     for params in values:
         study.enqueue_trial(params)
-    trials = [study.ask(kinds) for _ in values]
+    trials = [study.ask(space) for _ in values]
     for step, value in enumerate([3.0, float("inf"), float("nan")]):
         trials[0].report(value, step)
     trials[0].set_user_attr("runs", ["x"])
@@ -36,12 +36,12 @@ def any_values(path: Path) -> None:
     trials[2].report(7.0, 40)
     study.tell(trials[2], state=TrialState.PRUNED)
     study.tell(trials[3], state=TrialState.FAIL)
-    study.ask(kinds)
+    study.ask(space)
     study.enqueue_trial({"rate": 0.05})
 
 
-def as_the_tuner_of_cleanrl(path: Path) -> None:
-    """Names with dashes, choices, and the number of the seed as the step."""
+def make_cleanrl_study(path: Path) -> None:
+    """A study of CleanRL's tuner: names with dashes, choices, and the seed's index as the step."""
     study = optuna.create_study(
         study_name="tuner: CartPole-v1__1",
         direction="maximize",
@@ -67,5 +67,5 @@ def as_the_tuner_of_cleanrl(path: Path) -> None:
 if __name__ == "__main__":
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     folder = Path(sys.argv[1])
-    any_values(folder / "any.db")
-    as_the_tuner_of_cleanrl(folder / "cleanrl_hpopt.db")
+    make_study_of_all_kinds(folder / "any.db")
+    make_cleanrl_study(folder / "cleanrl_hpopt.db")

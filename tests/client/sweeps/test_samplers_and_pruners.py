@@ -1,4 +1,4 @@
-"""Samplers and pruners by name, in the environment that the sweep worker really has."""
+"""Samplers and pruners by name, in the sweep worker's bundle."""
 
 import itertools
 import json
@@ -26,13 +26,13 @@ def results(sweep_python: Path) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    output: dict[str, Any] = json.loads(done.stdout)
+    return output
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random", "grid"])
 def test_sampler_stays_within_space(results: dict[str, Any], sampler: str) -> None:
-    """Every value is one that may be tried."""
+    """Every value is in the search space."""
     for values in results[sampler]["chosen"]:
         assert 1e-4 <= values["rate"] <= 1e-2
         assert values["count"] in (1, 2, 3, 4)
@@ -40,7 +40,7 @@ def test_sampler_stays_within_space(results: dict[str, Any], sampler: str) -> No
 
 
 def test_grid_is_searched_once(results: dict[str, Any]) -> None:
-    """Both ends of each range, every choice, and nothing twice."""
+    """Both bounds of each range, every choice, and no duplicates."""
     grid = results["grid"]
     chosen = {(values["rate"], values["count"], values["kind"]) for values in grid["chosen"]}
     rates = (1e-4, pytest.approx(1e-3), 1e-2)
@@ -54,12 +54,12 @@ def test_grid_is_searched_once(results: dict[str, Any]) -> None:
 def test_sampler_with_missing_package_is_reported(results: dict[str, Any], sampler: str) -> None:
     """Those in the bundle work, others are rejected with the missing package."""
     result = results[sampler]
-    assert result.get("chosen") or "needs" in result["refused"]
+    assert result.get("chosen") or "needs" in result["rejected"]
 
 
 @pytest.mark.parametrize("pruner", ["median", "percentile", "successive_halving", "hyperband"])
 def test_pruner_runs(results: dict[str, Any], pruner: str) -> None:
-    """Each is made from the parameters and gives an answer."""
+    """Each is created from the parameters and used for four trials."""
     assert results[pruner]["counted"] == 4
 
 

@@ -30,24 +30,24 @@ PARAMETERS = (
 )
 
 
-def searched(*texts: str) -> dict[str, SearchDistribution]:
+def parse(*texts: str) -> dict[str, SearchDistribution]:
     return parse_search_options(texts, PARAMETERS)
 
 
 def test_options_become_distributions() -> None:
-    """Integers stay integers, and a name alone is the range that the worker suggests."""
-    assert searched("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
+    """Integers stay integers, and a name alone means the range that the worker suggests."""
+    assert parse("learning_rate=1e-4..1e-2:log", "num_envs=2..8", "gamma = 0.9..1") == {
         "learning_rate": NumericRange(low=1e-4, high=1e-2, log=True),
         "num_envs": NumericRange(low=2, high=8, integer=True),
         "gamma": NumericRange(low=0.9, high=1),
     }
-    assert searched("num_envs=1,1e1", "gamma=0.9, 0.99", "layer=relu", "anneal=true,False") == {
+    assert parse("num_envs=1,1e1", "gamma=0.9, 0.99", "layer=relu", "anneal=true,False") == {
         "num_envs": CategoricalChoices(choices=(1, 10)),
         "gamma": CategoricalChoices(choices=(0.9, 0.99)),
         "layer": CategoricalChoices(choices=("relu",)),
         "anneal": CategoricalChoices(choices=(True, False)),
     }
-    assert searched("num_envs", "layer", "anneal") == {
+    assert parse("num_envs", "layer", "anneal") == {
         "num_envs": NumericRange(low=1, high=16, integer=True),
         "layer": CategoricalChoices(choices=("tanh", "relu")),
         "anneal": CategoricalChoices(choices=(False, True)),
@@ -74,11 +74,11 @@ def test_options_become_distributions() -> None:
     ],
 )
 def test_invalid_search_is_rejected(text: str, message: str) -> None:
-    """Before anything starts, with what to write instead."""
-    with pytest.raises(SearchSpaceError) as refused:
-        searched(text)
-    assert message in str(refused.value)
-    assert refused.value.remedy
+    """With the reason and a remedy."""
+    with pytest.raises(SearchSpaceError) as raised:
+        parse(text)
+    assert message in str(raised.value)
+    assert raised.value.remedy
 
 
 @pytest.mark.parametrize("form", ["toml", "json"])
@@ -125,7 +125,7 @@ layer = {choices = ["relu"]}
     ],
 )
 def test_invalid_space_file_is_rejected(tmp_path: Path, text: str) -> None:
-    """Nothing of it is guessed."""
+    """With a SearchSpaceError."""
     path = tmp_path / "space.toml"
     path.write_text(text)
     with pytest.raises(SearchSpaceError):
@@ -133,7 +133,7 @@ def test_invalid_space_file_is_rejected(tmp_path: Path, text: str) -> None:
 
 
 def test_default_space_contains_all_suggested_ranges() -> None:
-    """And nothing else; it survives the way through a configuration."""
+    """And no others; it round-trips through a configuration."""
     space = default_search_space(Algorithm(id="ppo", label="PPO", parameters=PARAMETERS))
     assert space == {
         "learning_rate": NumericRange(low=1e-5, high=1e-2, log=True),

@@ -1,4 +1,4 @@
-"""Studies are read without Optuna: real ones, made by Optuna in an environment of its own."""
+"""Studies that Optuna created are read without Optuna."""
 
 import math
 import sqlite3
@@ -17,7 +17,7 @@ _MAKE = Path(__file__).with_name("make_studies.py")
 
 @pytest.fixture(scope="module")
 def studies(sweep_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the files."""
+    """The folder with the study files."""
     folder = tmp_path_factory.mktemp("studies")
     subprocess.run([sweep_python, _MAKE, folder], check=True, timeout=120)
     return folder
@@ -49,7 +49,7 @@ def test_every_kind_of_trial_is_read(studies: Path) -> None:
 
 
 def test_study_of_cleanrl_tuner_is_read(studies: Path) -> None:
-    """Choices are values again, and the seeds' scores are there."""
+    """Choices are decoded to their values, and the scores of all seeds are read."""
     study = read_study(studies / "cleanrl_hpopt.db")
     assert study.directions == ("maximize",)
     assert len(study.trials) == 6
@@ -77,7 +77,7 @@ def test_older_optuna_file_is_read(studies: Path, tmp_path: Path) -> None:
 
 
 def test_empty_file_has_no_study(tmp_path: Path) -> None:
-    """As a sweep leaves it for a moment: no error of its own."""
+    """A sweep that has just started has such a file."""
     with closing(sqlite3.connect(tmp_path / "new.db")) as database:
         database.execute("PRAGMA journal_mode=WAL")
         assert read_studies(tmp_path / "new.db") == []
@@ -86,9 +86,9 @@ def test_empty_file_has_no_study(tmp_path: Path) -> None:
 
 
 def test_invalid_study_file_is_rejected(studies: Path, tmp_path: Path) -> None:
-    """With a sentence that names the file."""
+    """The error names the file."""
     text = tmp_path / "notes.txt"
-    text.write_text("not a database, but long enough to be looked at")
+    text.write_text("not a database, but as long as the header of one")
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as database:
         database.execute("CREATE TABLE studies (x)")
@@ -97,6 +97,6 @@ def test_invalid_study_file_is_rejected(studies: Path, tmp_path: Path) -> None:
     for path in (text, other, broken, tmp_path / "missing.db", tmp_path):
         with pytest.raises(StudyError, match=path.name):
             read_study(path)
-    with pytest.raises(StudyError, match="no study 'other'") as refused:
+    with pytest.raises(StudyError, match="no study 'other'") as raised:
         read_study(studies / "any.db", "other")
-    assert "empty, full" in refused.value.remedy
+    assert "empty, full" in raised.value.remedy

@@ -1,4 +1,4 @@
-"""Sweeps by a real daemon: trials are runs, and whatever is killed, nothing runs twice."""
+"""Sweeps with a real daemon: trials are runs, and no trial runs twice after a kill."""
 
 import os
 import signal
@@ -18,34 +18,34 @@ from tests.support.daemon import DaemonUnderTest, eventually
 pytestmark = pytest.mark.process
 
 
-def finished(client: TrainerClient, run_id: str) -> RunRecord:
+def wait_for_end(client: TrainerClient, run_id: str) -> RunRecord:
     return client.wait(run_id, TIMEOUT_S)
 
 
 def kill(client: TrainerClient, run_id: str) -> None:
-    """kill -9 of a run's worker."""
+    """Kill the worker of a run with SIGKILL."""
     started = StartedRecord.read(home_of(client).run(run_id).started)
     assert started is not None
     os.kill(started.pid, signal.SIGKILL)
 
 
 def falling_run(client: TrainerClient, run_id: str) -> RunRecord:
-    """The endless run of the sweep, once it has reported its score."""
+    """Return the endless run of the sweep once it has reported a score."""
 
-    def found() -> RunRecord | None:
+    def find() -> RunRecord | None:
         for run in children(client, run_id):
             shape = load_run_config(client.run(run.run_id).config_json).params["shape"]
             if shape == "fall" and run.state is RunState.RUNNING:
                 return run if client.stats(run.run_id).metrics else None
         return None
 
-    return eventually(found)
+    return eventually(find)
 
 
 def test_best_values_are_found_and_saved(client: TrainerClient) -> None:
     """Every trial has several runs; the best configuration is a file and a preset."""
     config = slope_sweep(client, "slope=1,3,2", fixed={"size": 7}, parallel=3, seeds=2, trials=9)
-    sweep = finished(client, client.submit(config).run_id)
+    sweep = wait_for_end(client, client.submit(config).run_id)
     assert (sweep.state, sweep.reason) == ("succeeded", "Finished.")
     study = study_of(client, sweep.run_id)
     values = {trial.params["slope"]: trial.value for trial in study.trials}
@@ -67,9 +67,9 @@ def test_best_values_are_found_and_saved(client: TrainerClient) -> None:
 
 
 def test_unpromising_trial_is_pruned(client: TrainerClient) -> None:
-    """Nothing but pruning ends the falling run; the daemon knows why."""
+    """Only pruning ends the falling run, and its record has the reason."""
     config = slope_sweep(client, "shape=fall,line", pruner="threshold", lower=0.0)
-    sweep = finished(client, client.submit(config).run_id)
+    sweep = wait_for_end(client, client.submit(config).run_id)
     assert sweep.state == "succeeded", sweep.reason
     states = {trial.params["shape"]: trial.state for trial in study_of(client, sweep.run_id).trials}
     assert states == {"fall": "pruned", "line": "complete"}
@@ -82,21 +82,21 @@ def test_killed_run_fails_only_its_trial(client: TrainerClient) -> None:
     config = slope_sweep(client, "shape=line,fall,nan,crash", parallel=4)
     run_id = client.submit(config).run_id
     kill(client, falling_run(client, run_id).run_id)
-    sweep = finished(client, run_id)
+    sweep = wait_for_end(client, run_id)
     assert sweep.state == "succeeded", sweep.reason
     trials = {trial.params["shape"]: trial for trial in study_of(client, run_id).trials}
     assert {shape for shape, trial in trials.items() if trial.state == "complete"} == {"line"}
-    for shape, reason in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "told to crash")]:
+    for shape, reason in [("fall", "SIGKILL"), ("nan", "is NaN"), ("crash", "configured to crash")]:
         assert reason in trials[shape].attributes["reason"]
 
 
 def test_too_many_failures_in_a_row_end_the_sweep(client: TrainerClient) -> None:
     """With the reason of the last one and a remedy."""
     config = slope_sweep(client, "slope=1,2,3,4", fixed={"shape": "crash"}, max_failures=2)
-    sweep = finished(client, client.submit(config).run_id)
+    sweep = wait_for_end(client, client.submit(config).run_id)
     assert sweep.state == "failed"
     assert "2 trials failed in a row" in sweep.reason
-    assert "told to crash" in sweep.reason
+    assert "configured to crash" in sweep.reason
     assert f"--resume {sweep.run_id}" in sweep.remedy
     assert len(children(client, sweep.run_id)) == 2
 
@@ -116,11 +116,11 @@ def test_stopped_sweep_is_resumed(client: TrainerClient, ended: str) -> None:
         client.cancel(run_id)
     else:
         kill(client, run_id)
-    assert finished(client, run_id).state == ("cancelled" if ended == "stopped" else "failed")
-    assert finished(client, falling.run_id).state == "cancelled"
+    assert wait_for_end(client, run_id).state == ("cancelled" if ended == "stopped" else "failed")
+    assert wait_for_end(client, falling.run_id).state == "cancelled"
     resumed = {"resume_from": run_id, "pruner": "threshold", "lower": 0.0}
     again = msgspec.structs.replace(config, params={**config.params, **resumed})
-    sweep = finished(client, client.submit(again).run_id)
+    sweep = wait_for_end(client, client.submit(again).run_id)
     assert sweep.state == "succeeded", sweep.reason
     states = [(t.params["shape"], t.state) for t in study_of(client, sweep.run_id).trials]
     assert sorted(states) == [("fall", "pruned"), ("fall", "stopped"), ("line", "complete")]
@@ -128,7 +128,7 @@ def test_stopped_sweep_is_resumed(client: TrainerClient, ended: str) -> None:
 
 
 def test_sweep_killed_without_daemon(daemon: DaemonUnderTest) -> None:
-    """The next daemon ends its runs, and leaves those of other parents alone."""
+    """The next daemon cancels its runs, but not those of other parents."""
     with TrainerClient.connect(daemon.home) as client:
         config = slope_sweep(client, "shape=fall", parallel=1)
         run_id = client.submit(config).run_id
@@ -139,22 +139,22 @@ def test_sweep_killed_without_daemon(daemon: DaemonUnderTest) -> None:
         daemon.kill()
         kill(client, run_id)
         assert daemon.start().startswith("ready ")
-        ended = finished(client, falling.run_id)
+        ended = wait_for_end(client, falling.run_id)
         assert (ended.state, ended.reason) == ("cancelled", f"Its sweep {run_id} has ended.")
         assert client.run(resumed).run.state is RunState.RUNNING
         client.cancel(resumed)
-        assert finished(client, resumed).state == "cancelled"
+        assert wait_for_end(client, resumed).state == "cancelled"
 
 
 def test_killed_daemon_loses_nothing(daemon: DaemonUnderTest) -> None:
-    """The sweep waits for the next one, wherever that listens; every trial has one run."""
+    """The sweep waits for the next daemon, at any address; every trial has one run."""
     with TrainerClient.connect(daemon.home) as client:
         config = slope_sweep(client, "slope=1,2,3,4", fixed={"pause_s": 0.1}, parallel=2)
         run_id = client.submit(config).run_id
         eventually(lambda: study_of(client, run_id).count("running"))
         daemon.kill()
         assert daemon.start().startswith("ready ")
-        assert finished(client, run_id).state == "succeeded"
+        assert wait_for_end(client, run_id).state == "succeeded"
         study = study_of(client, run_id)
         assert [trial.state for trial in study.trials] == ["complete"] * 4
         runs = [run for trial in study.trials for run in trial.user_attrs["runs"]]

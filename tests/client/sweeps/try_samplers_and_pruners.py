@@ -1,6 +1,6 @@
-"""Run by the sweep worker's own Python: every sampler and every pruner by name, on a real study.
+"""Uses every sampler and pruner in a real study, in the Python of the sweep worker's bundle.
 
-Prints a JSON object: for each name what it chose or how it was refused.
+Prints a JSON object: for each name the chosen values, or why it was rejected.
 """
 
 import json
@@ -32,7 +32,7 @@ def search(sampler: str, pruner: str) -> Any:
             pruner=make_pruner(params, 10, 100),
         )
     except WorkerError as error:
-        return {"refused": error.message}
+        return {"rejected": error.message}
     chosen = []
     pruned = 0
     for _ in range(grid_size(SPACE, 3) if sampler == "grid" else 4):

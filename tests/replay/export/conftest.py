@@ -1,4 +1,4 @@
-"""Exporting from the stand-in, and reading back what was written."""
+"""Exports episodes of the fake client."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ Export = Callable[..., ExportResult]
 
 @pytest.fixture
 def export(tmp_path: Path) -> Export:
-    """Writes `episode.<format>` and gives the result, or raises what it failed with."""
+    """Write `episode.<format>` and return the result, or raise the error of the job."""
 
     def run(client: StandInClient, kind: ExportFormat, **options: Any) -> ExportResult:
         request = ExportRequest(target=tmp_path / f"episode.{kind}", format=kind, **options)

@@ -1,4 +1,4 @@
-"""The background job: progress, cancelling, and what stands in the way of a file."""
+"""ExportJob: progress, cancelling, and files that cannot be written."""
 
 import os
 import subprocess
@@ -20,16 +20,16 @@ MP4, GIF, JSONL = ExportFormat.MP4, ExportFormat.GIF, ExportFormat.JSONL
 
 @pytest.mark.parametrize("kind", list(ExportFormat))
 def test_progress_from_zero_to_total(tmp_path: Path, kind: ExportFormat) -> None:
-    """Never back, and it ends at 1."""
+    """It never decreases, and ends at 1."""
     seen: list[float] = []
     started = threading.Event()
 
-    def note() -> None:
+    def record_progress() -> None:
         started.wait(TIMEOUT_S)
         seen.append(job.state.fraction)
 
     request = ExportRequest(target=tmp_path / "out", format=kind)
-    job = ExportJob(StandInClient(steps=600), "RUN", 0, request, on_change=note)
+    job = ExportJob(StandInClient(steps=600), "RUN", 0, request, on_change=record_progress)
     started.set()
     result = job.result()
     assert job.state.phase == "done"
@@ -41,18 +41,18 @@ def test_progress_from_zero_to_total(tmp_path: Path, kind: ExportFormat) -> None
 
 @pytest.mark.parametrize("kind", [MP4, GIF])
 def test_cancelling_leaves_nothing(tmp_path: Path, kind: ExportFormat) -> None:
-    """Even while it waits for a frame that does not come; a file that was there stays."""
+    """Even while it waits for a frame; an existing file is kept."""
     (tmp_path / "out").write_bytes(b"precious")
     client = StandInClient(steps=100)
     client.gate.limit(5)
     half_way = threading.Event()
 
-    def note() -> None:
+    def record_progress() -> None:
         if len(client.made) == 5:
             half_way.set()
 
     request = ExportRequest(target=tmp_path / "out", format=kind, overwrite=True)
-    job = ExportJob(client, "RUN", 0, request, on_change=note)
+    job = ExportJob(client, "RUN", 0, request, on_change=record_progress)
     assert half_way.wait(TIMEOUT_S)
     assert not job.wait(0)
     job.cancel()
@@ -68,9 +68,9 @@ def test_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     """Unless requested; then the new file has default permissions."""
     target = tmp_path / "out"
     target.write_bytes(b"precious")
-    refused = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
+    rejected = ExportJob(StandInClient(), "RUN", 0, ExportRequest(target=target, format=GIF))
     with pytest.raises(UserError, match="already exists") as caught:
-        refused.result()
+        rejected.result()
     assert caught.value.remedy
     assert target.read_bytes() == b"precious"
     request = ExportRequest(target=target, format=GIF, overwrite=True)
@@ -103,11 +103,11 @@ def test_targets_that_cannot_be_written(tmp_path: Path, path: str, message: str)
     with pytest.raises(UserError, match=message) as caught:
         job.result()
     assert caught.value.remedy
-    assert caught.value.code != "C185"  # that would be our mistake
+    assert caught.value.code != "C185"  # the code of an internal error
 
 
 def test_special_file_is_not_replaced(tmp_path: Path) -> None:
-    """Not even by force: a device or a pipe would be gone."""
+    """Not even with `overwrite`, because a device or a pipe would be lost."""
     target = tmp_path / "pipe"
     os.mkfifo(target)
     request = ExportRequest(target=target, format=JSONL, overwrite=True)
@@ -119,7 +119,7 @@ def test_special_file_is_not_replaced(tmp_path: Path) -> None:
 def test_folder_without_permissions(tmp_path: Path) -> None:
     """For users other than root."""
     if os.geteuid() == 0:
-        target = Path("/proc/episode.mp4")  # where even root may write nothing
+        target = Path("/proc/episode.mp4")  # not writable, even for root
     else:
         tmp_path.chmod(0o500)
         target = tmp_path / "episode.mp4"

@@ -47,7 +47,7 @@ def test_action_names_with_start_offset() -> None:
 
 
 def test_action_names_from_catalog() -> None:
-    """The catalog knows many; not when the space is another one than it describes."""
+    """The catalog has names, which are used only if the action space matches."""
     lake = {"type": "environment", "env_id": "FrozenLake-v1"}
     four = msgspec.json.encode(lake | {"action_space": {"type": "discrete", "n": 4, "start": 0}})
     assert ActionNames(four).text(2) == "2 (right)"
@@ -85,9 +85,9 @@ def test_caption_is_legible_at_any_size(size: tuple[int, int]) -> None:
         (width * frame_height, (200, 0, 0))
     ]
     strip = frame.crop((0, frame_height, width, height)).convert("L")
-    inked = strip.point(lambda value: 255 if value > 128 else 0).getbbox()
-    assert inked is not None
-    left, top, right, bottom = inked
+    text_box = strip.point(lambda value: 255 if value > 128 else 0).getbbox()
+    assert text_box is not None
+    left, top, right, bottom = text_box
     assert 0 < left < right < width
     assert 0 < top < bottom < strip.height
     assert bottom - top >= 20  # two lines of letters that can be read
@@ -113,13 +113,11 @@ def test_a_file_with_captions(export: Export, kind: ExportFormat) -> None:
     client.environment_json = LANDER
     result = export(client, kind, overlay=True)
     is_mp4 = kind is ExportFormat.MP4
-    pictures = mp4_pictures(result.path) if is_mp4 else gif_frames(result.path)[0]
+    frames = mp4_pictures(result.path) if is_mp4 else gif_frames(result.path)[0]
     width, height = Overlay(32, 24).size
-    assert {picture.size for picture in pictures} == {(width, height + (height % 2) * is_mp4)}
-    strips = {
-        picture.crop((0, height * 3 // 4 + 10, width, height)).tobytes() for picture in pictures
-    }
-    assert len(strips) == len(pictures) == 4
-    seen = pictures[2].getpixel((100, 100))
+    assert {frame.size for frame in frames} == {(width, height + (height % 2) * is_mp4)}
+    strips = {frame.crop((0, height * 3 // 4 + 10, width, height)).tobytes() for frame in frames}
+    assert len(strips) == len(frames) == 4
+    seen = frames[2].getpixel((100, 100))
     assert isinstance(seen, tuple)
     assert all(abs(a - b) <= 12 for a, b in zip(seen, colour_of(2), strict=True))

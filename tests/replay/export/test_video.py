@@ -42,12 +42,12 @@ def pixel(picture: Image.Image, x: int, y: int) -> Pixel:
     return found
 
 
-def is_near(seen: Pixel, meant: Pixel, tolerance: int = 12) -> bool:
-    return all(abs(a - b) <= tolerance for a, b in zip(seen, meant, strict=True))
+def is_near(seen: Pixel, expected: Pixel, tolerance: int = 12) -> bool:
+    return all(abs(a - b) <= tolerance for a, b in zip(seen, expected, strict=True))
 
 
 def test_mp4_contains_every_frame(export: Export) -> None:
-    """H.264 in the colours that players know, at the environment's own rate."""
+    """H.264 with yuv420p, at the frame rate of the environment."""
     result = export(StandInClient(steps=10), MP4)
     assert (result.frames, result.duration_s) == (11, 11 / 25)
     assert result.size_bytes == result.path.stat().st_size
@@ -63,7 +63,7 @@ def test_mp4_contains_every_frame(export: Export) -> None:
 
 
 def test_gif_contains_every_frame_in_colour(export: Export) -> None:
-    """Exactly, and for ever."""
+    """The colours are exact, and it loops forever."""
     result = export(StandInClient(steps=10), GIF)
     pictures, durations = gif_frames(result.path)
     assert len(pictures) == result.frames == 11
@@ -140,7 +140,7 @@ def test_frames_that_change_size(export: Export) -> None:
 
 @pytest.mark.parametrize("channels", [1, 4])
 def test_grey_and_transparent_frames(export: Export, channels: int) -> None:
-    """As they look on a screen."""
+    """They are converted to RGB."""
     client = StandInClient(steps=1)
     client.draw = lambda index: make_frame(index, channels=channels)
     pictures, _ = gif_frames(export(client, GIF).path)
@@ -211,8 +211,8 @@ def test_frames_that_cannot_be_encoded(export: Export, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("pace", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
-def test_invalid_rate_is_rejected(export: Export, pace: dict[str, float]) -> None:
+@pytest.mark.parametrize("options", [{"fps": math.nan}, {"speed": math.inf}, {"fps": -1.0}])
+def test_invalid_rate_is_rejected(export: Export, options: dict[str, float]) -> None:
     """It is rejected by name."""
-    with pytest.raises(UserError, match=f"`{next(iter(pace))}` must be"):
-        export(StandInClient(), ExportFormat.GIF, **pace)
+    with pytest.raises(UserError, match=f"`{next(iter(options))}` must be"):
+        export(StandInClient(), ExportFormat.GIF, **options)

@@ -1,4 +1,4 @@
-"""Describes itself as one that plays, and fails when it should."""
+"""Supports the play mode, but always fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESCRIPTOR = Descriptor(
 )
 
 
-def work(run: Run) -> None:  # noqa: ARG001 - it gets no further
+def work(run: Run) -> None:  # noqa: ARG001 - interface
     raise WorkerError("The policy has no weights.", remedy="Train it first.")
 
 

@@ -1,1 +1,1 @@
-"""A worker of tests: plays with a policy that was saved."""
+"""A worker for tests that plays with a checkpoint."""

@@ -1,4 +1,4 @@
-"""Always the action that the checkpoint names: what playing with a saved policy consists of."""
+"""Always takes the action in the checkpoint: a minimal worker that plays with a saved policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DESCRIPTOR = Descriptor(
     worker="learned_worker",
     label="Learned Worker",
     version="1.0",
-    summary="Does what it has learned.",
+    summary="Takes the action in its checkpoint.",
     modes=("play",),
     algorithms=(Algorithm(id="learned", label="Learned", parameters=PARAMETERS),),
     environments=Environments(any=True),
@@ -29,13 +29,15 @@ class Learned:
     def __init__(self, action: int) -> None:
         self._action = action
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of an actor
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
         return self._action
 
 
 def work(run: Run) -> None:
     if run.checkpoint is None:
-        raise WorkerError("No policy was named.", remedy="Name a checkpoint as the actor.")
+        raise WorkerError(
+            "Playing a policy requires a checkpoint.", remedy="Select a checkpoint as the actor."
+        )
     play(run, Learned(json.loads(run.checkpoint.read_bytes())))
 
 

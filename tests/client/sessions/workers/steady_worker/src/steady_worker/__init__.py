@@ -1,1 +1,1 @@
-"""A worker of tests: plays with a policy of its own."""
+"""A worker for tests that plays with its own policy."""

@@ -1,4 +1,4 @@
-"""Always the same action: what the play mode of a worker with a policy consists of."""
+"""Always takes the same action: a minimal worker with a play mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DESCRIPTOR = Descriptor(
     worker="steady_worker",
     label="Steady Worker",
     version="1.0",
-    summary="Always does the same.",
+    summary="Always takes the same action.",
     modes=("play",),
     algorithms=(Algorithm(id="steady", label="Steady", parameters=PARAMETERS),),
     environments=Environments(families=("toy-text",)),
@@ -24,7 +24,7 @@ DESCRIPTOR = Descriptor(
 class Steady:
     """The policy."""
 
-    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - of an actor
+    def act(self, observation: Any, info: dict[str, Any]) -> int:  # noqa: ARG002 - interface
         return 2
 
 

@@ -1,4 +1,4 @@
-"""A score that rises by `slope` per point, at the given rate.
+"""Reports a score that increases by `slope` per point.
 
 Other shapes: `fall` reports a falling score and never ends, `nan` a score that is not a number,
 `crash` fails at once.
@@ -25,7 +25,7 @@ DESCRIPTOR = Descriptor(
     worker="slope_worker",
     label="Slope Worker",
     version="1.0",
-    summary="Tells a score that rises.",
+    summary="Reports an increasing score.",
     algorithms=(
         Algorithm(
             id="slope",
@@ -49,7 +49,7 @@ def work(run: Run) -> None:
     params = run.config.params
     shape = params["shape"]
     if shape == "crash":
-        raise WorkerError("It was told to crash.", remedy="Tell it something else.")
+        raise WorkerError("It was configured to crash.", remedy="Choose another shape.")
     for point in range(1, params["points"] + 1):
         run.wait_while_paused()
         if run.wait(params["pause_s"]) or run.should_stop:
