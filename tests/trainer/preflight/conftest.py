@@ -1,4 +1,4 @@
-"""A home with workers that a test writes, on a machine that a test makes up."""
+"""A home with test workers on a fake machine."""
 
 import json
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ MEMINFO = "MemTotal: 16384000 kB\nMemAvailable: 8192000 kB\n"
 
 
 def config(**fields: Any) -> TrainRunConfig:
-    """A run of the toy worker."""
+    """Return a run configuration of the toy worker."""
     return load_run_config({"worker": WORKER, "algo": "ppo", "env_id": "CartPole-v1"} | fields)
 
 
 def descriptor(**fields: Any) -> WorkerDescriptor:
-    """What the toy worker says of itself."""
+    """Return the descriptor of the toy worker."""
     document = {
         "worker": WORKER,
         "version": "1.2",
@@ -44,7 +44,7 @@ def descriptor(**fields: Any) -> WorkerDescriptor:
 
 
 def candidate(requested: TrainRunConfig | None = None, **described: Any) -> Candidate:
-    """The toy worker's run, for checks that look at nothing else."""
+    """Return a candidate of the toy worker for a single check."""
     manifest = WorkerManifest(id=WORKER, label="Toy", module=WORKER, bundle="toy_bundle")
     return Candidate(requested or config(), manifest, descriptor(**described))
 
@@ -55,7 +55,7 @@ def only(items: Iterator[PreflightItem]) -> PreflightItem:
 
 
 def status_of(report: PreflightReport, check: str) -> CheckStatus:
-    """The status of the one item about `check`."""
+    """Return the status of the only item of `check`."""
     return item_of(report, check).status
 
 
@@ -64,7 +64,7 @@ def item_of(report: PreflightReport, check: str) -> PreflightItem:
 
 
 class PreflightSandbox:
-    """Everything that preflight looks at."""
+    """All inputs of a preflight report."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -84,16 +84,16 @@ class PreflightSandbox:
     def put_worker(
         self, manifest: str = "", package: str = "", main: str = "", **described: Any
     ) -> None:
-        """A worker without the SDK: it prints its descriptor, then does what `main` says."""
+        """Write a worker without the SDK that prints its descriptor or runs `main`."""
         folder = self.workers / WORKER
         code = folder / "src" / WORKER
         code.mkdir(parents=True)
         (folder / "worker.toml").write_text(
             f'id = "{WORKER}"\nlabel = "Toy"\nmodule = "{WORKER}"\n{manifest}\n'
         )
-        answer = repr(msgspec.json.encode(descriptor(**described)).decode())
+        description = repr(msgspec.json.encode(descriptor(**described)).decode())
         (code / "__init__.py").write_text(package)
-        describe = f"if '--describe' in sys.argv:\n    print({answer})\n    sys.exit()"
+        describe = f"if '--describe' in sys.argv:\n    print({description})\n    sys.exit()"
         (code / "__main__.py").write_text(f"import sys\n{describe}\n{main}\n")
 
     def report(

@@ -1,4 +1,4 @@
-"""A worker is asked what it would do, by its real entry point, and leaves nothing behind."""
+"""Dry runs use the real entry point of a worker and leave no files."""
 
 import json
 import os
@@ -32,38 +32,38 @@ def config(**fields: Any) -> TrainRunConfig:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the dry run makes its directory."""
+    """The folder in which the dry run creates its directory."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 
 
-def prepared(code: Path, module: str) -> PreparedWorker:
+def prepare(code: Path, module: str) -> PreparedWorker:
     use = BundleUse(name="", hash="", path="", python="3.11.0")
     return PreparedWorker(Path(sys.executable), module, code, use)
 
 
 @pytest.fixture
 def echo(tmp_path: Path) -> PreparedWorker:
-    """The echo worker and the SDK, side by side as in a copy of its code."""
+    """The echo worker and the SDK, as in a copy of its code."""
     code = tmp_path / "code"
     code.mkdir()
     (code / "echo_worker").symlink_to(ECHO)
     (code / "mosaic_worker").symlink_to(Path(mosaic_worker.__file__).parent)
-    return prepared(code, "echo_worker")
+    return prepare(code, "echo_worker")
 
 
 def run_code(tmp_path: Path, text: str, **options: Any) -> DryRunReport:
-    """A dry run of a worker that is a few lines."""
+    """Dry-run a worker with the given code."""
     code = tmp_path / "code"
     code.mkdir()
     (code / "toy.py").write_text(text)
-    return dry_run(config(), prepared(code, "toy"), ENVIRONMENT, **options)
+    return dry_run(config(), prepare(code, "toy"), ENVIRONMENT, **options)
 
 
-def test_the_workers_own_summary_comes_back(echo: PreparedWorker, temporary: Path) -> None:
-    """Resolved module, every argument, and the command that was run, exactly as printed."""
+def test_the_summary_of_the_worker_is_returned(echo: PreparedWorker, temporary: Path) -> None:
+    """With the module, the arguments and the command."""
     report = dry_run(config(seed=7, params={"steps": 12}), echo, ENVIRONMENT)
     assert (report.ok, report.exit_code, report.error_output) == (True, 0, "")
     assert report.summary_json is not None
@@ -78,8 +78,8 @@ def test_the_workers_own_summary_comes_back(echo: PreparedWorker, temporary: Pat
     assert list(temporary.iterdir()) == []
 
 
-def test_the_command_of_a_real_run_is_shown(echo: PreparedWorker) -> None:
-    """With the place where its configuration would be."""
+def test_the_command_of_a_real_run_is_returned(echo: PreparedWorker) -> None:
+    """It has the path of the run's configuration."""
     report = dry_run(config(), echo, ENVIRONMENT, run_config=Path("/var/runs/<run id>/config.json"))
     assert report.run_command == (
         *(sys.executable, "-m", "echo_worker"),
@@ -90,7 +90,7 @@ def test_the_command_of_a_real_run_is_shown(echo: PreparedWorker) -> None:
 def test_a_worker_that_rejects_the_configuration_reports_why(
     echo: PreparedWorker, temporary: Path
 ) -> None:
-    """Its own words and its exit code come back; nothing is raised."""
+    """The report has its error output and exit code; no error is raised."""
     report = dry_run(config(params={"steps": -1}), echo, ENVIRONMENT)
     assert not report.ok
     assert report.exit_code == 2
@@ -99,41 +99,41 @@ def test_a_worker_that_rejects_the_configuration_reports_why(
     assert list(temporary.iterdir()) == []
 
 
-def test_a_worker_that_crashes_is_a_report(tmp_path: Path) -> None:
-    """With its traceback."""
+def test_a_crash_is_reported(tmp_path: Path) -> None:
+    """The report has the traceback."""
     report = run_code(tmp_path, "import no_such_package")
     assert (report.ok, report.exit_code) == (False, 1)
     assert "ModuleNotFoundError" in report.error_output
 
 
 def test_a_worker_that_hangs_is_killed_with_its_children(tmp_path: Path, temporary: Path) -> None:
-    """The daemon has its thread back, what was said is kept, and no process stays."""
-    note = tmp_path / "child"
+    """The report has the output until the timeout, and no process is left."""
+    pid_file = tmp_path / "child"
     python = tmp_path / "python"
-    python.write_text(f"#!/bin/sh\nsleep 600 & echo $! > {note}; echo still thinking; wait\n")
+    python.write_text(f"#!/bin/sh\nsleep 600 & echo $! > {pid_file}; echo still running; wait\n")
     python.chmod(0o700)
     use = BundleUse(name="", hash="", path="", python="3.11.0")
     slow = PreparedWorker(python, "toy", tmp_path, use)
     report = dry_run(config(), slow, ENVIRONMENT, limit_s=2.0)
-    assert (report.ok, report.exit_code, report.output) == (False, -9, "still thinking\n")
+    assert (report.ok, report.exit_code, report.output) == (False, -9, "still running\n")
     assert "[mosaic] It did not finish within 2 s" in report.error_output
     assert list(temporary.iterdir()) == []
-    child = Path("/proc") / note.read_text().strip() / "stat"
+    child = Path("/proc") / pid_file.read_text().strip() / "stat"
     deadline = time.monotonic() + 60
-    while _lives(child):
-        assert time.monotonic() < deadline, "the child is still there"
+    while _is_alive(child):
+        assert time.monotonic() < deadline, "the child is still alive"
         time.sleep(0.005)
 
 
-def _lives(stat: Path) -> bool:
+def _is_alive(stat: Path) -> bool:
     try:
         return b") Z" not in stat.read_bytes()
     except OSError:
         return False
 
 
-def test_what_a_library_prints_before_does_not_hide_the_summary(tmp_path: Path) -> None:
-    """The output stays exact, and the summary is found at its end."""
+def test_output_before_the_summary_is_ignored(tmp_path: Path) -> None:
+    """The output is unchanged, and the summary is parsed from its end."""
     text = "import json\nprint('pygame 2.6\\n{not json}')\nprint(json.dumps({'a': 1}, indent=2))"
     report = run_code(tmp_path, text)
     assert report.ok
@@ -143,21 +143,21 @@ def test_what_a_library_prints_before_does_not_hide_the_summary(tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ["", "print('ready')", "print('[1, 2]')", "print('{\"a\": ')"])
 def test_a_worker_without_a_summary_is_not_ok(tmp_path: Path, text: str) -> None:
-    """It did not answer the question, even if it says that it succeeded."""
+    """Even if its exit code is 0."""
     report = run_code(tmp_path, text)
     assert (report.ok, report.exit_code, report.summary_json) == (False, 0, None)
     assert "[mosaic] It printed no summary" in report.error_output
 
 
-def test_endless_output_is_cut(tmp_path: Path) -> None:
-    """A MiB of each, and that something is missing is reported."""
+def test_long_output_is_truncated(tmp_path: Path) -> None:
+    """The limit is 1 MiB, and the report says that the output is truncated."""
     report = run_code(tmp_path, "import os\nfor n in range(64): os.write(1, b'x' * 65536)")
     assert len(report.output) == 1 << 20
     assert "truncated" in report.error_output
 
 
-def test_a_secret_that_the_worker_prints_is_taken_out(tmp_path: Path) -> None:
-    """The worker has it, as in a run; the report has not, in any part."""
+def test_a_secret_that_the_worker_prints_is_redacted(tmp_path: Path) -> None:
+    """The worker gets the secret as in a run; the report does not contain it."""
     code = tmp_path / "code"
     code.mkdir()
     (code / "toy.py").write_text(
@@ -168,7 +168,7 @@ def test_a_secret_that_the_worker_prints_is_taken_out(tmp_path: Path) -> None:
     )
     report = dry_run(
         config(),
-        prepared(code, "toy"),
+        prepare(code, "toy"),
         {**ENVIRONMENT, "WANDB_API_KEY": KEY},
         redact=lambda text: text.replace(KEY, "[secret WANDB_API_KEY]"),
     )
@@ -177,8 +177,8 @@ def test_a_secret_that_the_worker_prints_is_taken_out(tmp_path: Path) -> None:
     assert report.summary_json == b'{"key":"[secret WANDB_API_KEY]"}'
 
 
-def test_the_worker_finds_itself_as_in_a_run(tmp_path: Path) -> None:
-    """Its folder, its variables, no input, and nothing of the daemon's own environment."""
+def test_the_process_environment_is_that_of_a_run(tmp_path: Path) -> None:
+    """Working directory and run variables, no input, no variables of the daemon."""
     text = (
         "import json, os, sys\n"
         "names = ('MOSAIC_RUN_ID', 'MOSAIC_RUN_DIR', 'PYTHONUNBUFFERED', 'HOME')\n"
@@ -197,18 +197,18 @@ def test_the_worker_finds_itself_as_in_a_run(tmp_path: Path) -> None:
     assert not Path(seen["cwd"]).exists()
 
 
-def test_a_python_that_is_gone_is_a_report(echo: PreparedWorker) -> None:
-    """The bundle was removed between looking and asking."""
-    gone = PreparedWorker(Path("/no/such/python"), echo.module, echo.code, echo.use)
-    report = dry_run(config(), gone, ENVIRONMENT)
+def test_a_missing_interpreter_is_reported(echo: PreparedWorker) -> None:
+    """The bundle may have been removed after the lookup."""
+    missing = PreparedWorker(Path("/no/such/python"), echo.module, echo.code, echo.use)
+    report = dry_run(config(), missing, ENVIRONMENT)
     assert (report.ok, report.exit_code) == (False, 127)
     assert "Repair the bundle" in report.error_output
 
 
-def test_no_room_for_the_directory_is_explained(
+def test_a_directory_that_cannot_be_created_is_reported(
     echo: PreparedWorker, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A person can do something about that."""
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "gone"))
+    """The error has a code for users."""
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "missing"))
     with pytest.raises(UserError, match="T346"):
         dry_run(config(), echo, ENVIRONMENT)

@@ -1,4 +1,4 @@
-"""What earlier runs say of the next one."""
+"""Expected duration, speed, memory and disk usage from earlier runs."""
 
 from mosaic.contract.run_states import RunState
 from mosaic.contract.runs import RunRecord, RunStats
@@ -26,33 +26,33 @@ def record(steps: int, spool_bytes: int) -> RunRecord:
 
 
 def test_the_duration_grows_with_the_steps() -> None:
-    """The median of the earlier ones, whatever their length was."""
+    """It is the median time per step of earlier runs, multiplied by the steps."""
     runs = [earlier(10, 1_000), earlier(30, 2_000), earlier(1_000, 1_000)]
     assert expect(10_000, "all", runs, []).duration_s == 150.0
 
 
-def test_without_a_number_of_steps_it_is_as_before() -> None:
-    """A run that ends on its own takes as long as others did."""
+def test_the_duration_without_a_number_of_steps() -> None:
+    """It is the median duration of earlier runs."""
     assert expect(None, "all", [earlier(10, 5), earlier(20, 5)], []).duration_s == 15.0
 
 
 def test_speed_is_the_median_and_memory_the_peak() -> None:
-    """Runs without a report are omitted."""
+    """Runs without a value are omitted."""
     runs = [earlier(1, 1, 100.0, 5), earlier(1, 1, 300.0, 9), earlier(1, 1, 200.0), earlier(1, 0)]
     expectation = expect(None, "all", runs, [])
     assert (expectation.sps, expectation.memory_bytes, expectation.runs) == (200.0, 9, 4)
 
 
 def test_nothing_is_expected_without_earlier_runs() -> None:
-    """No number is made up, but for the room on the disk."""
+    """Only the disk usage has a default estimate."""
     expectation = expect(1_000_000, "all", [], [])
     assert (expectation.duration_s, expectation.sps, expectation.memory_bytes) == (None, None, None)
     assert expectation.disk_bytes > 300 * MIB
 
 
-def test_the_room_on_the_disk_comes_from_what_earlier_runs_wrote() -> None:
-    """A run of large observations needs more than the rule of thumb says."""
-    heavy = expect(1_000, "all", [], [record(10, 10 * MIB), record(0, 5)])
-    assert heavy.disk_bytes > 1_000 * MIB
-    quiet = expect(1_000_000, "off", [], [])
-    assert quiet.disk_bytes < 30 * MIB
+def test_the_disk_usage_is_estimated_from_earlier_runs() -> None:
+    """A run with large observations needs more than the default estimate."""
+    large = expect(1_000, "all", [], [record(10, 10 * MIB), record(0, 5)])
+    assert large.disk_bytes > 1_000 * MIB
+    without_steps = expect(1_000_000, "off", [], [])
+    assert without_steps.disk_bytes < 30 * MIB

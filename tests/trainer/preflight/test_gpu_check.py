@@ -1,4 +1,4 @@
-"""A missing GPU blocks only where one is required or asked for."""
+"""A missing GPU blocks only if one is required or requested."""
 
 import json
 from typing import Any
@@ -17,11 +17,11 @@ DEVICE = {"name": "device", "type": "choice", "default": "auto", "choices": ["au
 
 
 def run_check(
-    fake: FakeMachine, need: str, gpus: int = 0, there: int = 0, **requested: Any
+    fake: FakeMachine, need: str, gpus: int = 0, available: int = 0, **requested: Any
 ) -> list[PreflightItem]:
     parameters = requested.pop("parameters", [])
-    if there:
-        lines = "\n".join(f"echo '{n}, A100, 40960, GPU-{n}'" for n in range(there))
+    if available:
+        lines = "\n".join(f"echo '{n}, A100, 40960, GPU-{n}'" for n in range(available))
         fake.put_nvidia_smi(lines)
     algorithm = {"id": "ppo", "gpu": need, "parameters": parameters}
     run = config(resources={"gpus": gpus}, **requested)
@@ -29,7 +29,7 @@ def run_check(
 
 
 @pytest.mark.parametrize(
-    ("need", "gpus", "there", "status"),
+    ("need", "gpus", "available", "status"),
     [
         ("required", 1, 1, CheckStatus.OK),
         ("required", 1, 0, CheckStatus.BLOCKING),
@@ -45,24 +45,24 @@ def run_check(
     ],
 )
 def test_required_requested_and_available_gpus(
-    fake: FakeMachine, need: str, gpus: int, there: int, status: CheckStatus
+    fake: FakeMachine, need: str, gpus: int, available: int, status: CheckStatus
 ) -> None:
     """Required or requested but missing blocks; optional but missing warns."""
-    item = only(iter(run_check(fake, need, gpus, there)))
+    item = only(iter(run_check(fake, need, gpus, available)))
     assert item.status is status
     assert bool(item.remedy) == (status is not CheckStatus.OK)
 
 
 def test_an_algorithm_without_gpu_skips_the_check(fake: FakeMachine) -> None:
-    """The driver is not queried: a broken one takes seconds to fail."""
-    fake.put_nvidia_smi(f"touch {fake.root}/was-asked")
+    """The driver is not queried, because a broken one takes seconds to fail."""
+    fake.put_nvidia_smi(f"touch {fake.root}/was-queried")
     fake.environ["PATH"] += ":/usr/bin:/bin"
     assert run_check(fake, "none") == []
-    assert not (fake.root / "was-asked").exists()
+    assert not (fake.root / "was-queried").exists()
 
 
 def test_the_reason_for_a_missing_gpu_is_reported(fake: FakeMachine) -> None:
-    """A person sees that the driver is broken, not only that there is no GPU."""
+    """The message has the error of the driver."""
     fake.put_nvidia_smi("echo 'Driver/library version mismatch'; exit 18")
     (item,) = run_check(fake, "required", 1)
     assert "version mismatch" in item.message
@@ -79,14 +79,14 @@ def test_the_reason_for_a_missing_gpu_is_reported(fake: FakeMachine) -> None:
 def test_the_cpu_preset_is_offered(
     fake: FakeMachine, parameters: list[dict[str, Any]], patch: dict[str, Any]
 ) -> None:
-    """One click turns the configuration into one for the CPU, as far as the algorithm lets it."""
+    """The patch sets the GPU count and the device parameters of the algorithm."""
     (item,) = run_check(fake, "optional", 1, parameters=parameters)
     assert item.action == "use_cpu_preset"
     assert json.loads(item.action_argument) == patch
 
 
-def test_the_warning_is_gone_once_the_preset_is_applied(fake: FakeMachine) -> None:
-    """Selecting the CPU is enough."""
+def test_the_cpu_preset_removes_the_warning(fake: FakeMachine) -> None:
+    """Applying the parameters of the preset makes the check pass."""
     (before,) = run_check(fake, "optional", parameters=[CUDA])
     assert before.action == "use_cpu_preset"
     params = json.loads(before.action_argument)["params"]
@@ -94,8 +94,8 @@ def test_the_warning_is_gone_once_the_preset_is_applied(fake: FakeMachine) -> No
     assert after.status is CheckStatus.OK
 
 
-def test_a_gpu_that_was_forgotten_is_offered(fake: FakeMachine) -> None:
-    """An algorithm that requires one gets none unless the run asks for it."""
+def test_the_gpu_preset_is_offered(fake: FakeMachine) -> None:
+    """A run must request the GPU that its algorithm requires."""
     (item,) = run_check(fake, "required", 0, 2)
     assert item.action == "use_gpu_preset"
     assert json.loads(item.action_argument) == {"resources": {"gpus": 1}}

@@ -1,4 +1,4 @@
-"""Packages are looked for by the Python that would run the worker."""
+"""Packages are checked with the interpreter that would run the worker."""
 
 import sys
 from importlib.metadata import version
@@ -33,14 +33,14 @@ def run_check(
 
 
 def test_packages_as_recorded_are_ok(tmp_path: Path) -> None:
-    """By metadata, in whatever spelling of the name, and each top-level module is there."""
+    """Names are normalized, and each top-level module can be imported."""
     names = ("pytest", "Hypothesis", "msgspec", "python_dotenv")
     item = run_check(tmp_path, {name: version(name) for name in names})
     assert item.status is CheckStatus.OK, item.message
 
 
 def test_a_missing_package_blocks_with_the_repair(tmp_path: Path) -> None:
-    """It was removed by hand."""
+    """The item offers to repair the bundle."""
     item = run_check(tmp_path, {"pytest": version("pytest"), "no-such-package": "1.0"})
     assert item.status is CheckStatus.BLOCKING
     assert "no-such-package is missing" in item.message
@@ -48,13 +48,13 @@ def test_a_missing_package_blocks_with_the_repair(tmp_path: Path) -> None:
 
 
 def test_another_version_blocks(tmp_path: Path) -> None:
-    """It was upgraded by hand: earlier results could not be reproduced."""
+    """Earlier results could not be reproduced with another version."""
     item = run_check(tmp_path, {"pytest": "0.0.1"})
     assert f"pytest is {version('pytest')} instead of 0.0.1" in item.message
 
 
 def test_a_package_without_its_module_blocks(tmp_path: Path) -> None:
-    """Its metadata is there, but the module was deleted."""
+    """Its metadata exists, but the module was deleted."""
     info = tmp_path / "ghost-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ghost\nVersion: 1.0\n")
@@ -66,14 +66,14 @@ def test_a_package_without_its_module_blocks(tmp_path: Path) -> None:
 
 
 def test_only_the_first_of_many_problems_are_listed(tmp_path: Path) -> None:
-    """An emptied environment is still one sentence."""
+    """The message has the number of the others."""
     item = run_check(tmp_path, {f"package-{number}": "1" for number in range(40)})
     assert "35 more" in item.message
 
 
-def test_a_python_that_is_gone_blocks(tmp_path: Path) -> None:
-    """A report, not a crash."""
-    item = run_check(tmp_path, {}, python=tmp_path / "gone")
+def test_a_missing_interpreter_blocks(tmp_path: Path) -> None:
+    """The item says that it cannot be executed."""
+    item = run_check(tmp_path, {}, python=tmp_path / "missing")
     assert item.status is CheckStatus.BLOCKING
     assert "cannot be executed" in item.message
 
@@ -82,8 +82,8 @@ def test_a_python_that_is_gone_blocks(tmp_path: Path) -> None:
     ("script", "text"),
     [("echo no module named encodings >&2; exit 1", "encodings"), ("echo hello", "failed (0)")],
 )
-def test_a_python_that_fails_blocks(tmp_path: Path, script: str, text: str) -> None:
-    """What it said last is in the message."""
+def test_a_failing_interpreter_blocks(tmp_path: Path, script: str, text: str) -> None:
+    """The message has its last output."""
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o700)
@@ -92,8 +92,8 @@ def test_a_python_that_fails_blocks(tmp_path: Path, script: str, text: str) -> N
     assert text in item.message
 
 
-def test_a_python_that_hangs_warns(tmp_path: Path) -> None:
-    """A slow disk is not a proof of a broken bundle."""
+def test_a_hanging_interpreter_is_a_warning(tmp_path: Path) -> None:
+    """A slow disk does not mean that the bundle is broken."""
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nsleep 600\n")
     python.chmod(0o700)
@@ -112,5 +112,5 @@ def test_a_python_that_hangs_warns(tmp_path: Path) -> None:
     ],
 )
 def test_the_python_must_be_in_the_range(version: str, status: CheckStatus) -> None:
-    """The toy worker wants 3.8 or later."""
+    """The toy worker requires Python 3.8 or later."""
     assert only(check_python(candidate().manifest, version)).status is status

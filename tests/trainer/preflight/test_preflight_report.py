@@ -1,4 +1,4 @@
-"""The whole report, with real workers, a real store and a real registry."""
+"""The complete report, with real workers, a real bundle store and a real registry."""
 
 import json
 import sys
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.process
 KEY = "0123456789abcdef"
 
 
-def test_a_worker_that_needs_python_alone_is_ready(sandbox: PreflightSandbox) -> None:
-    """Nothing blocks or warns, and the command is the one that a run would have."""
+def test_a_worker_without_a_bundle_is_ready(sandbox: PreflightSandbox) -> None:
+    """All items are OK, and the report has the command of a run."""
     sandbox.put_worker()
     report = sandbox.report()
     assert not report.is_blocked
@@ -33,8 +33,8 @@ def test_a_worker_that_needs_python_alone_is_ready(sandbox: PreflightSandbox) ->
     assert arguments[3].startswith(str(sandbox.home.runs))
 
 
-def test_each_thing_is_reported_once_in_a_steady_order(sandbox: PreflightSandbox) -> None:
-    """A person finds an item where it was the last time."""
+def test_each_check_is_reported_once_in_a_stable_order(sandbox: PreflightSandbox) -> None:
+    """The order is the same in every report."""
     sandbox.put_worker()
     first = [item.check for item in sandbox.report().items]
     assert len(first) == len(set(first))
@@ -42,8 +42,8 @@ def test_each_thing_is_reported_once_in_a_steady_order(sandbox: PreflightSandbox
     assert {"worker", "mode", "bundle", "python", "packages", "cpus", "disk"} <= set(first)
 
 
-def test_a_worker_that_is_not_there_blocks(sandbox: PreflightSandbox) -> None:
-    """The one that was meant is named."""
+def test_an_unknown_worker_blocks(sandbox: PreflightSandbox) -> None:
+    """The remedy suggests a similar id."""
     sandbox.put_worker()
     report = sandbox.report(config(worker="toy_wroker"))
     assert report.is_blocked
@@ -51,7 +51,7 @@ def test_a_worker_that_is_not_there_blocks(sandbox: PreflightSandbox) -> None:
 
 
 def test_a_script_that_cannot_be_run_blocks(sandbox: PreflightSandbox) -> None:
-    """A worker that runs none, a file that is not there, and a path that leads nowhere else."""
+    """A missing file, a relative path, and a worker that does not run scripts."""
     sandbox.put_worker()
     script = sandbox.root / "own.py"
     item = item_of(sandbox.report(config(algo=None, script=str(script))), "script")
@@ -60,44 +60,44 @@ def test_a_script_that_cannot_be_run_blocks(sandbox: PreflightSandbox) -> None:
     script.write_text("")
     other = sandbox.report(config(algo=None, script=str(script.with_name("own2.py"))))
     assert "own.py" in item_of(other, "script").remedy
-    refused = item_of(sandbox.report(config(algo=None, script=str(script))), "script")
-    assert "does not run scripts" in refused.message
+    unsupported = item_of(sandbox.report(config(algo=None, script=str(script))), "script")
+    assert "does not run scripts" in unsupported.message
 
 
 def test_the_parameters_of_a_script_are_validated(sandbox: PreflightSandbox) -> None:
-    """By what the worker says of the script, which is then its only algorithm."""
+    """The worker describes the script as its only algorithm."""
     rate = {"name": "rate", "type": "float", "default": 0.1}
     sandbox.put_worker(supports={"scripts": True}, algorithms=[{"id": "own", "parameters": [rate]}])
     script = sandbox.root / "own.py"
     script.write_text("")
-    fine = sandbox.report(config(algo=None, script=str(script), params={"rate": 0.5}))
-    assert not fine.is_blocked
-    assert str(script) in item_of(fine, "algorithm").message
-    wrong = sandbox.report(config(algo=None, script=str(script), params={"rat": 0.5}))
-    assert "Did you mean `rate`?" in item_of(wrong, "parameters").remedy
+    valid = sandbox.report(config(algo=None, script=str(script), params={"rate": 0.5}))
+    assert not valid.is_blocked
+    assert str(script) in item_of(valid, "algorithm").message
+    invalid = sandbox.report(config(algo=None, script=str(script), params={"rat": 0.5}))
+    assert "Did you mean `rate`?" in item_of(invalid, "parameters").remedy
 
 
-def test_a_worker_of_metrics_and_files_is_expected_to_write_little(
+def test_the_disk_estimate_of_an_analytics_worker_is_small(
     sandbox: PreflightSandbox,
 ) -> None:
-    """Unless it records steps."""
+    """Unless the run records all steps."""
     sandbox.put_worker(lane="analytics")
-    for steps, is_little in (("auto", True), ("all", False)):
+    for steps, is_small in (("auto", True), ("all", False)):
         requested = config(total_timesteps=2_000_000, telemetry={"steps": steps})
         written = item_of(sandbox.report(requested), "disk").message
-        assert ("may write 24 MB" in written) is is_little
+        assert ("may write 24 MB" in written) is is_small
 
 
 def test_a_worker_that_cannot_describe_itself_blocks(sandbox: PreflightSandbox) -> None:
-    """What it said is in the message."""
-    sandbox.put_worker(package="raise RuntimeError('half an edit')")
+    """The message has its error."""
+    sandbox.put_worker(package="raise RuntimeError('incomplete edit')")
     report = sandbox.report()
     assert status_of(report, "worker") is CheckStatus.BLOCKING
-    assert "half an edit" in item_of(report, "worker").message
+    assert "incomplete edit" in item_of(report, "worker").message
 
 
-def test_a_bundle_that_is_not_installed_is_offered(sandbox: PreflightSandbox) -> None:
-    """The run may start anyway: it installs it first. The command shows where it will be."""
+def test_installing_a_missing_bundle_is_offered(sandbox: PreflightSandbox) -> None:
+    """The run may start, because it installs the bundle first."""
     sandbox.put_worker(manifest='bundle = "toy_bundle"')
     (sandbox.requirements / "toy_bundle.txt").write_text("")
     (sandbox.requirements / "toy_bundle.atari.txt").write_text("")
@@ -113,15 +113,15 @@ def test_a_bundle_that_is_not_installed_is_offered(sandbox: PreflightSandbox) ->
 
 
 def test_a_bundle_that_does_not_exist_blocks(sandbox: PreflightSandbox) -> None:
-    """No installation could help."""
+    """It cannot be installed."""
     sandbox.put_worker()
     report = sandbox.report(config(bundle={"name": "no_such_bundle"}))
     assert status_of(report, "bundle") is CheckStatus.BLOCKING
     assert report.command
 
 
-def test_a_broken_bundle_is_repaired(sandbox: PreflightSandbox) -> None:
-    """Installed, then damaged: it warns, and offers the repair."""
+def test_repairing_a_broken_bundle_is_offered(sandbox: PreflightSandbox) -> None:
+    """A damaged bundle is a warning."""
     sandbox.put_worker(manifest='bundle = "toy_bundle"')
     (sandbox.requirements / "toy_bundle.txt").write_text("")
     installed = sandbox.bundles.install("toy_bundle", ())
@@ -134,8 +134,8 @@ def test_a_broken_bundle_is_repaired(sandbox: PreflightSandbox) -> None:
     assert (item.action, item.action_argument) == ("repair_bundle", "toy_bundle")
 
 
-def test_a_worker_that_no_python_here_can_run_blocks(sandbox: PreflightSandbox) -> None:
-    """The message has the range and the found versions."""
+def test_a_worker_without_a_suitable_python_blocks(sandbox: PreflightSandbox) -> None:
+    """The message has the required version range."""
     sandbox.put_worker(manifest='python = ">=3.99"')
     report = sandbox.report()
     assert report.is_blocked
@@ -143,7 +143,7 @@ def test_a_worker_that_no_python_here_can_run_blocks(sandbox: PreflightSandbox) 
 
 
 def test_a_package_that_fails_to_import_blocks(sandbox: PreflightSandbox) -> None:
-    """It describes itself with the standard library alone, but could not train."""
+    """The worker can describe itself, but cannot train."""
     sandbox.put_worker(
         package="import sys\nif '--describe' not in sys.argv: import no_such_package"
     )
@@ -153,7 +153,7 @@ def test_a_package_that_fails_to_import_blocks(sandbox: PreflightSandbox) -> Non
 
 
 def test_a_secret_is_never_in_the_report(sandbox: PreflightSandbox) -> None:
-    """Whatever text carries it: an id, the worker's own words, the daemon's environment."""
+    """In an id, the descriptor of the worker, or the environment of the daemon."""
     sandbox.environ |= {"WANDB_API_KEY": KEY, "MOSAIC_XMPP_ADDRESS": f"{KEY}:1"}
     sandbox.put_worker(
         version=f"1.0+{KEY}",
@@ -165,8 +165,8 @@ def test_a_secret_is_never_in_the_report(sandbox: PreflightSandbox) -> None:
     assert "[secret WANDB_API_KEY]" in repr(report)
 
 
-def test_many_problems_come_at_once(sandbox: PreflightSandbox) -> None:
-    """All problems are reported together."""
+def test_all_problems_are_reported_together(sandbox: PreflightSandbox) -> None:
+    """One report lists every blocking check."""
     sandbox.put_worker(needs={"credentials": ["ABSENT_KEY"], "dataset": True})
     requested = config(
         mode="sweep",
@@ -185,7 +185,7 @@ def test_many_problems_come_at_once(sandbox: PreflightSandbox) -> None:
 
 
 def test_expectations_come_from_earlier_runs(sandbox: PreflightSandbox) -> None:
-    """From the registry, of the same worker, algorithm and environment alone."""
+    """Only runs with the same worker, algorithm and environment are used."""
     sandbox.put_worker()
     for env_id, seconds in (("CartPole-v1", 100.0), ("Other-v1", 9_000.0)):
         run_id = new_ulid()
@@ -207,7 +207,7 @@ def test_expectations_come_from_earlier_runs(sandbox: PreflightSandbox) -> None:
 
 
 def test_the_echo_worker_of_the_checkout_passes(sandbox: PreflightSandbox) -> None:
-    """The documented example can always start."""
+    """The documented example can start."""
     sandbox.catalog = WorkerCatalog([CHECKOUT_WORKERS], search_path=[])
     sandbox.bundles = type(sandbox.bundles)(sandbox.home, sandbox.catalog)
     echo = {"worker": "echo_worker", "algo": "echo", "env_id": "Echo-v0"}
@@ -216,16 +216,16 @@ def test_the_echo_worker_of_the_checkout_passes(sandbox: PreflightSandbox) -> No
     assert report.command[1:3] == ("-m", "echo_worker")
 
 
-def test_looking_does_not_start_the_worker(sandbox: PreflightSandbox) -> None:
-    """Its module runs only to describe itself."""
-    note = sandbox.root / "was-started"
-    sandbox.put_worker(main=f"open({json.dumps(str(note))}, 'w')")
+def test_preflight_does_not_start_the_worker(sandbox: PreflightSandbox) -> None:
+    """Its module is executed only with `--describe`."""
+    marker = sandbox.root / "was-started"
+    sandbox.put_worker(main=f"open({json.dumps(str(marker))}, 'w')")
     sandbox.report()
-    assert not note.exists()
+    assert not marker.exists()
 
 
-def test_this_python_is_the_one_that_runs(sandbox: PreflightSandbox) -> None:
-    """The version in the report is that of the interpreter in the command."""
+def test_the_python_version_is_reported(sandbox: PreflightSandbox) -> None:
+    """It is the version of the interpreter in the command."""
     sandbox.put_worker()
     version = ".".join(map(str, sys.version_info[:3]))
     assert version in item_of(sandbox.report(), "python").message

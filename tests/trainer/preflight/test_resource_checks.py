@@ -1,4 +1,4 @@
-"""What a run asks for, or will probably use, against what there is."""
+"""Checks of requested and expected resources against the available ones."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ GIB = 1 << 30
     [(1, CheckStatus.OK), (2, CheckStatus.OK), (3, CheckStatus.WARNING), (5, CheckStatus.BLOCKING)],
 )
 def test_cpus(fake: FakeMachine, requested: int, status: CheckStatus) -> None:
-    """More than runs may have could never start; more than the machine gives is slow."""
+    """More CPUs than the setting blocks; more than the machine has is a warning."""
     run = config(resources={"cpus": requested})
     check = resource_checks.check_cpus(run, fake.machine(cpus=2), DaemonSettings(cpus=4))
     assert only(check).status is status
@@ -46,7 +46,7 @@ def test_memory(
     expected_bytes: int | None,
     status: CheckStatus,
 ) -> None:
-    """16,000 MB exist and 8,000 are free; earlier runs show what is needed."""
+    """The machine has 16,000 MB, of which 8,000 are free."""
     check = resource_checks.check_memory(
         config(resources={"memory_mb": requested}),
         fake.machine(),
@@ -67,7 +67,7 @@ def test_memory(
 def test_disk(
     fake: FakeMachine, tmp_path: Path, min_mb: int, estimate_bytes: int, status: CheckStatus
 ) -> None:
-    """Below the least no run starts; an estimate only warns."""
+    """Less than the minimum blocks; a large estimate is a warning."""
     check = resource_checks.check_disk(
         Home(tmp_path / "var"),
         fake.machine(),
@@ -80,7 +80,7 @@ def test_disk(
 
 
 def test_a_time_limit_that_is_too_short_warns() -> None:
-    """The run would be cut off near its end."""
+    """The run would be cancelled before it finishes."""
     run = config(time_limit_s=60)
     long, short = Expectation(duration_s=100.0), Expectation(duration_s=10.0)
     assert only(resource_checks.check_time_limit(run, long)).status is CheckStatus.WARNING

@@ -1,4 +1,4 @@
-"""What a configuration asks of a worker is compared with what the worker says it can."""
+"""Checks of a configuration against the descriptor of the worker."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ LEARNING_RATE = {"name": "learning_rate", "type": "float", "default": 0.1, "min"
 PPO = {"id": "ppo", "parameters": [LEARNING_RATE]}
 
 
-def test_a_mode_that_the_worker_lacks_blocks() -> None:
-    """The remedy names the modes it has."""
+def test_an_unsupported_mode_blocks() -> None:
+    """The remedy lists the supported modes."""
     item = only(worker_checks.check_mode(candidate(config(mode="sweep"), modes=["train", "play"])))
     assert item.status is CheckStatus.BLOCKING
     assert "`train`, `play`" in item.remedy
 
 
-def test_an_unknown_algorithm_blocks_with_the_one_that_was_meant() -> None:
-    """A slip of the finger costs one look."""
+def test_an_unknown_algorithm_blocks_with_a_suggestion() -> None:
+    """The remedy suggests a similar id."""
     item = only(worker_checks.check_algorithm(candidate(config(algo="pppo"))))
     assert item.status is CheckStatus.BLOCKING
     assert "Did you mean `ppo`?" in item.remedy
 
 
-def test_every_wrong_parameter_blocks_by_its_name() -> None:
-    """All of them at once, each with what would be right."""
+def test_every_invalid_parameter_blocks() -> None:
+    """Each has an item with its name and a remedy."""
     requested = config(params={"learning_rate": 7, "gama": 0.9})
     items = list(worker_checks.check_parameters(candidate(requested, algorithms=[PPO])))
     assert {item.status for item in items} == {CheckStatus.BLOCKING}
@@ -37,15 +37,15 @@ def test_every_wrong_parameter_blocks_by_its_name() -> None:
     assert all(item.remedy for item in items)
 
 
-def test_parameters_in_order_are_ok() -> None:
-    """Those not given have defaults."""
+def test_valid_parameters_are_ok() -> None:
+    """Omitted parameters have defaults."""
     requested = config(params={"learning_rate": 0.5})
     item = only(worker_checks.check_parameters(candidate(requested, algorithms=[PPO])))
     assert item.status is CheckStatus.OK
 
 
-def test_a_script_that_only_the_worker_can_find_is_left_to_it() -> None:
-    """Nothing is known of it here, and the worker's algorithms are not meant."""
+def test_a_script_module_is_checked_by_the_worker_only() -> None:
+    """Its parameters are unknown, and the worker's algorithms do not apply."""
     requested = candidate(config(algo=None, script="cleanrl.ppo", params={"x": 1}), algorithms=[])
     assert list(worker_checks.check_parameters(requested)) == []
     item = only(worker_checks.check_algorithm(requested))
@@ -53,8 +53,8 @@ def test_a_script_that_only_the_worker_can_find_is_left_to_it() -> None:
     assert "cleanrl.ppo" in item.message
 
 
-def test_a_single_algorithm_need_not_be_named() -> None:
-    """To play or evaluate, the worker takes the one it has; its parameters are checked."""
+def test_a_single_algorithm_is_the_default() -> None:
+    """It is used to play or evaluate, and its parameters are checked."""
     requested = candidate(config(algo=None, mode="play", params={"x": 1}), algorithms=[PPO])
     assert only(worker_checks.check_algorithm(requested)).status is CheckStatus.OK
     assert only(worker_checks.check_parameters(requested)).status is CheckStatus.BLOCKING
@@ -70,29 +70,29 @@ def test_a_single_algorithm_need_not_be_named() -> None:
         ({}, CheckStatus.WARNING),
     ],
 )
-def test_an_environment_must_be_one_that_the_worker_knows(
+def test_an_environment_must_be_supported_by_the_worker(
     environments: dict[str, Any], status: CheckStatus
 ) -> None:
-    """A list decides; families cannot be judged without the worker; saying nothing is odd."""
+    """Ids are checked; families are accepted; an empty descriptor is a warning."""
     item = only(worker_checks.check_environment(candidate(environments=environments)))
     assert item.status is status
 
 
 def test_an_algorithm_for_other_environments_blocks() -> None:
-    """The remedy names those that take this one; of what no catalog has nothing is said."""
+    """The remedy names a suitable algorithm; unknown environments are not checked."""
     algorithms = [{"id": "ppo"}, {"id": "ppo_atari", "families": ["atari"]}]
     requested = candidate(config(algo="ppo_atari"), algorithms=algorithms)
     items = list(worker_checks.check_environment(requested))
     assert items[0].status is CheckStatus.BLOCKING
     assert "supports `atari`" in items[0].message
     assert items[0].remedy == "Choose `ppo` for it."
-    for fits in (config(algo="ppo"), config(algo="ppo_atari", env_id="Own-v0")):
-        item = only(worker_checks.check_environment(candidate(fits, algorithms=algorithms)))
+    for supported in (config(algo="ppo"), config(algo="ppo_atari", env_id="Own-v0")):
+        item = only(worker_checks.check_environment(candidate(supported, algorithms=algorithms)))
         assert item.status is CheckStatus.OK
 
 
 def test_an_unknown_environment_names_the_closest() -> None:
-    """And the first of the others."""
+    """The remedy also lists some of the others."""
     ids = ["CartPole-v0", *(f"Other-v{n}" for n in range(20))]
     item = only(worker_checks.check_environment(candidate(environments={"ids": ids})))
     assert "Did you mean `CartPole-v0`?" in item.remedy
@@ -114,21 +114,21 @@ def test_an_unknown_environment_names_the_closest() -> None:
         ({}, {"needs": {"dataset": True}}, CheckStatus.BLOCKING),
     ],
 )
-def test_a_starting_point_is_used_or_rejected(
+def test_a_warm_start_or_dataset_is_used_or_rejected(
     requested: dict[str, Any], described: dict[str, Any], status: CheckStatus
 ) -> None:
-    """None is silently ignored, and one that is needed is asked for."""
+    """It is never ignored, and a required dataset must be given."""
     item = only(worker_checks.check_starting_point(candidate(config(**requested), **described)))
     assert item.status is status
 
 
-def test_a_run_from_nothing_has_no_starting_point() -> None:
-    """Nothing is said of what was not requested."""
+def test_a_run_without_a_starting_point_has_no_item() -> None:
+    """The check has no items if nothing was requested."""
     assert list(worker_checks.check_starting_point(candidate())) == []
 
 
-def test_a_launcher_that_is_not_here_blocks() -> None:
-    """Ray is an option that not every daemon has."""
+def test_an_unavailable_launcher_blocks() -> None:
+    """The remedy lists the available launchers."""
     requested = candidate(config(launcher="ray"))
     item = only(worker_checks.check_launcher(requested, ["local"]))
     assert item.status is CheckStatus.BLOCKING
