@@ -82,16 +82,21 @@ def test_a_theme_chosen_during_a_change_is_applied_after_it(
     plain_application: QApplication, theme: ThemeModel, qtbot: QtBot
 ) -> None:
     """Two quick changes end with the palette and the style sheet of the second one."""
-    window = QWidget()
+
+    class Window(QWidget):
+        def setStyleSheet(self, sheet: str) -> None:  # noqa: N802 - Qt's name
+            super().setStyleSheet(sheet)
+            if DARK.surface in sheet:
+                assert not self.updatesEnabled()
+                theme.choose("light")
+
+    window = Window()
     qtbot.addWidget(window)
     theme.choose("light")
     apply_theme(plain_application, theme, window)
     qtbot.waitUntil(window.updatesEnabled)
-    theme.choose("dark")
-    qtbot.waitUntil(lambda: DARK.surface in window.styleSheet())
-    assert not window.updatesEnabled()
 
-    theme.choose("light")
+    theme.choose("dark")
 
     qtbot.waitUntil(lambda: window.updatesEnabled() and LIGHT.surface in window.styleSheet())
     role = QPalette.ColorRole.Window
